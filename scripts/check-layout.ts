@@ -1,7 +1,10 @@
-// Checks the layout: the length and the names of source files, and that only a few of them write to the terminal.
+// Checks the layout: the length and the names of source files, that only a few of them write to the terminal, and that no command
+// is shown with its arguments run together.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
+
+import { refusedJoins } from "./blank-joins.ts";
 
 /** A source file has at most 600 lines; 400 is a warning. */
 const [warnAt, failAt] = [400, 600];
@@ -54,7 +57,12 @@ const stray = all.filter(
 );
 for (const file of stray) console.log(`${file} writes to the terminal; use src/cli/terminal/screen.ts`);
 
+const shipped = all.filter((file) => /^(?:src|web\/src)\/.*\.[jt]sx?$/.test(file));
+const joins = refusedJoins(shipped.map((file) => ({ file, text: readFileSync(file, "utf8") })));
+for (const sentence of joins) console.log(sentence);
+
 const total = sizes.reduce((sum, { lines }) => sum + lines, 0);
 const median = sizes.map(({ lines }) => lines).toSorted((a, b) => a - b)[Math.floor(sizes.length / 2)] ?? 0;
 console.log(`${sizes.length} source files, ${total} lines, median ${median}, ${long.length} over ${warnAt}`);
-if (long.some(({ lines }) => lines > failAt) || doubled.length > 0 || stray.length > 0) process.exitCode = 1;
+if (long.some(({ lines }) => lines > failAt) || doubled.length > 0 || stray.length > 0 || joins.length > 0)
+  process.exitCode = 1;

@@ -1,6 +1,7 @@
 // Decides who does the work of a command: a running daemon, a daemon that is started for it, or this process.
 import type { Reader, Tutti } from "../client/client.ts";
 import type { Host, LocalWork, RunningDaemon } from "../host/host.ts";
+import { argvLine } from "../protocol/argv-line.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import { targetFlags } from "./remote/declare-target.ts";
@@ -167,7 +168,7 @@ async function connectToNew(host: Host, folder: string, { check, json, state }: 
 
 /** A command for the person to type, with the same `--state`, `--url` or `--context` as this one. */
 export function commandLine(state: string | undefined, command: string): string {
-  return `tutti ${command.trim()}${state === undefined ? "" : ` --state ${state}`}${targetFlags(process.argv)}`;
+  return `tutti ${command.trim()}${state === undefined ? "" : ` ${argvLine(["--state", state])}`}${targetFlags(process.argv)}`;
 }
 
 interface Interruptible {

@@ -1,6 +1,7 @@
 // Starts programs of the person for them, with their own environment: an editor, git and gh.
 import { spawn } from "node:child_process";
 
+import { ownPath } from "../files/own-environment.ts";
 import { TuttiError } from "../protocol/error.ts";
 
 export interface ProgramOutput {
@@ -27,7 +28,14 @@ const mostOutput = 1024 * 1024;
 export function runHere(argv: Argv, cwd: string): Promise<ProgramOutput> {
   const [program, ...args] = argv;
   return new Promise((done, failed) => {
-    const env = { ...process.env, GH_PROMPT_DISABLED: "1", NO_COLOR: "1", GIT_PAGER: "cat", LC_ALL: "C" };
+    const env = {
+      ...process.env,
+      PATH: ownPath(),
+      GH_PROMPT_DISABLED: "1",
+      NO_COLOR: "1",
+      GIT_PAGER: "cat",
+      LC_ALL: "C",
+    };
     const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
     const heard = { out: "", err: "" };
     const hear = (channel: "out" | "err") => (chunk: string) => {

@@ -61,6 +61,7 @@ import type { Answerer } from "../protocol/task/ask.ts";
 import type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
 import type { AskId, GoalId, TaskId, ThreadId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+import type { ProgramCaller } from "../protocol/invocation/by-program.ts";
 import type { NewStandingApproval, StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { OperatorInfo } from "../protocol/operator/operator-session.ts";
 import type { HeldAgent } from "../protocol/task/agent-failure.ts";
@@ -80,6 +81,11 @@ export interface FollowOptions {
   /** Yields text while it is being written, too. */
   readonly live?: boolean;
   readonly signal?: AbortSignal;
+}
+
+/** What is looked up with git ends with the signal, unless somebody else waits for the same. */
+export interface Looking {
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Reading changes nothing and needs no lock: it works beside the process that runs the tasks. */
@@ -140,6 +146,8 @@ export type AnswerOutcome =
 export interface OfCaller {
   /** The owner of the state folder when absent. Over HTTP it is ignored: the API key says who. */
   readonly caller?: string;
+  /** The program that asks; a person when absent. Over HTTP it is ignored, too. */
+  readonly program?: ProgramCaller;
 }
 
 type Attending = Omit<AttendRequest, "after" | "wait_ms"> & Partial<Pick<AttendRequest, "after" | "wait_ms">>;
@@ -168,9 +176,7 @@ export interface Tutti extends Reader {
       readonly anew?: boolean;
       /** An idempotency key: the same key of the same caller always gives the same task, finished or not. */
       readonly key?: string;
-      /** Who sends the key; the owner of the state folder when absent. Over HTTP it is ignored: the API key says who. */
-      readonly caller?: string;
-    },
+    } & OfCaller,
   ): Promise<Started>;
   /** Hands a goal to the manager. While it is under way, the same goal gives the same task, unless `anew` is set. */
   startGoal(
@@ -179,12 +185,10 @@ export interface Tutti extends Reader {
       readonly anew?: boolean;
       /** An idempotency key: the same key of the same caller always gives the same goal, ended or not. */
       readonly key?: string;
-      /** Who sends the key, as for `invoke`. */
-      readonly caller?: string;
-    },
+    } & OfCaller,
   ): Promise<StartedGoal>;
   /** Says something to the manager of the goal. `stop` ends the goal, `stop NAME` one of its tasks. Returns the manager's task. */
-  tellGoal(goal: GoalId, text: string): Promise<TaskId>;
+  tellGoal(goal: GoalId, text: string, of?: Pick<OfCaller, "program">): Promise<TaskId>;
   /** Waits for the task to end; tasks below it may still be running. */
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult>;
   /** Resolves when the task and all below it have ended. */
@@ -220,15 +224,17 @@ export interface Tutti extends Reader {
       readonly giveUp?: boolean;
       /** An idempotency key: the same key of the same caller again retries nothing and gives the same task. */
       readonly key?: string;
-      /** Who sends the key, as for `invoke`. */
-      readonly caller?: string;
-    },
+    } & OfCaller,
   ): Promise<Retried>;
   /**
    * Sends a message to the task, which reads it at its next turn; `interrupt` ends what it is doing, so that it reads it at
    * once. For an invocation with one open task, here and below, that task is meant. Returns the task that was meant.
    */
-  sendMessage(task: TaskId, text: string, options?: { readonly interrupt?: boolean }): Promise<TaskId>;
+  sendMessage(
+    task: TaskId,
+    text: string,
+    options?: { readonly interrupt?: boolean } & Pick<OfCaller, "program">,
+  ): Promise<TaskId>;
   /** Ends the attempt of the task. It waits until it is resumed, for 30 days at most. */
   stopTask(task: TaskId, reason: string): Promise<TaskId>;
   /**
@@ -239,7 +245,7 @@ export interface Tutti extends Reader {
   /** The task goes on with what was said until it was stopped. `by` is ignored over HTTP. */
   resumeTask(task: TaskId, by: Answerer): Promise<TaskId>;
   /** Starts a conversation with the manager. Its id is that of its task. */
-  startConversation(options?: NewConversation): Promise<TaskId>;
+  startConversation(options?: NewConversation, of?: OfCaller): Promise<TaskId>;
   /**
    * Says something to the manager and returns the id of the message. The answer is a message of the task whose data names
    * that id. `by` is ignored over HTTP.
@@ -260,13 +266,13 @@ export interface Tutti extends Reader {
     readonly leftovers: readonly WorkspaceLeftover[];
   }>;
   /** The workspace of the task's newest attempt, or of the only task below it that has one. */
-  taskWorkspace(task: TaskId, options?: AttemptQuery): Promise<WorkspaceView>;
+  taskWorkspace(task: TaskId, options?: AttemptQuery, looking?: Looking): Promise<WorkspaceView>;
   /** The committed work of the task, or of the only task below it that has a workspace. */
-  workspaceDiff(task: TaskId, options?: DiffQuery): Promise<WorkspaceDiff>;
+  workspaceDiff(task: TaskId, options?: DiffQuery, looking?: Looking): Promise<WorkspaceDiff>;
   /** Merges the branch of the task. A conflict changes nothing (`conflict`, with the files in its details). */
   mergeTask(task: TaskId, options: MergeTask): Promise<MergedTask>;
   /** What would be pushed where and opened as a pull request, for a person to agree to. Changes nothing. */
-  pullRequestPlan(task: TaskId, options?: PullRequestQuery): Promise<PullRequestPlan>;
+  pullRequestPlan(task: TaskId, options?: PullRequestQuery, looking?: Looking): Promise<PullRequestPlan>;
   /**
    * Pushes and opens what a person agreed to, with the git and the `gh` of the process that does the work, and looks the
    * pull request up. If the plan is another one by now, nothing is pushed (`conflict`).

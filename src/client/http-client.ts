@@ -247,11 +247,14 @@ function workspaceCalls(
       });
       return { workspaces, leftovers };
     },
-    taskWorkspace: (task, query = {}) => call("taskWorkspace", { params: { task }, query }, gitTimeout),
-    workspaceDiff: (task, query = {}) => call("taskDiff", { params: { task }, query }, gitTimeout),
+    taskWorkspace: (task, query = {}, looking = {}) =>
+      call("taskWorkspace", { params: { task }, query }, { ...gitTimeout, ...looking }),
+    workspaceDiff: (task, query = {}, looking = {}) =>
+      call("taskDiff", { params: { task }, query }, { ...gitTimeout, ...looking }),
     integrateTasks: (body) => call("integrateTasks", { body }, gitTimeout),
     mergeTask: (task, body) => call("mergeTask", { params: { task }, body }, gitTimeout),
-    pullRequestPlan: (task, query = {}) => call("pullRequestPlan", { params: { task }, query }, gitTimeout),
+    pullRequestPlan: (task, query = {}, looking = {}) =>
+      call("pullRequestPlan", { params: { task }, query }, { ...gitTimeout, ...looking }),
     openPullRequest: (task, body) => call("openPullRequest", { params: { task }, body }, gitTimeout),
     removeWorkspace: (workspace, query = {}) => call("removeWorkspace", { params: { workspace }, query }, gitTimeout),
     restoreWorkspace: (workspace) => call("restoreWorkspace", { params: { workspace } }, gitTimeout),

@@ -5,6 +5,10 @@ import { test } from "node:test";
 import { openKit } from "../../test/support/http-kit.ts";
 import { failsWith } from "../../test/support/try-tool.ts";
 import { single, named } from "../protocol/invocation/invocation-builders.ts";
+import { scheduledStarter } from "../daemon/state/schedule-control.ts";
+import { taskBodyIn } from "../engine/task-body.ts";
+import { isByProgram } from "../protocol/invocation/by-program.ts";
+import { idInName } from "../store/names.ts";
 import { httpClient } from "./http-client.ts";
 
 test("a schedule is made once, listed with its next time, and removed, in process and over HTTP", async (t) => {
@@ -42,4 +46,34 @@ test("a schedule is made once, listed with its next time, and removed, in proces
     here.addSchedule({ ...wanted, work: { invocation: "{}" } }),
     failsWith("invalid_input", /the invocation cannot be used/),
   );
+});
+
+test("the work of a schedule that a program made is that program's", async (t) => {
+  const kit = await openKit({ runners: { schedule: () => new Promise(() => undefined) } });
+  t.after(() => kit.close());
+  const { key } = await kit.keys.add({ name: "cron", role: "operator" });
+  const there = httpClient({ url: kit.http.url, key });
+  t.after(() => there.close());
+  const invocation = JSON.stringify({ invocation: single(named("a", "go")), agents: { a: { instructions: "x" } } });
+  const wanted = { cron: "0 9 * * *", work: { invocation }, folder: kit.folder, about: "the report" };
+  const made = await there.addSchedule(wanted);
+  const own = await kit.state.client.addSchedule(wanted);
+  const isMarked = async (schedule: string): Promise<boolean> => {
+    const row = await kit.state.view.taskRow(idInName(kit.state.view.salt, schedule) ?? 0);
+    return row !== undefined && isByProgram(taskBodyIn(row.body).config);
+  };
+  assert.deepEqual([await isMarked(made.id), await isMarked(own.id), own.existed], [true, false, false]);
+
+  const program = { key: "cron", over: "HTTP", may: [], folders: [] } as const;
+  const given: unknown[] = [];
+  const start = scheduledStarter({
+    invoke: async (_, options) => {
+      given.push(options.program);
+      return { task: "tsk_1", existed: false, warnings: [] };
+    },
+  });
+  const due = { schedule: made.id, at: 1, work: wanted.work, folder: kit.folder };
+  await start({ ...due, program });
+  await start({ ...due, program: undefined });
+  assert.deepEqual(given, [program, undefined]);
 });

@@ -87,7 +87,7 @@ describe("the watchdog of a node", { concurrency: true }, () => {
   });
 
   test("ends them when no renewal comes, starts none meanwhile, and goes on with the next renewal", async (t) => {
-    const node = await play(t, 2_000);
+    const node = await play(t, 8_000);
     const first = await node.start(key("muted"), "exec sleep 60");
     node.tell({ do: "mute" });
     const end = await gone([first]);
@@ -136,7 +136,7 @@ describe("the watchdog of a node", { concurrency: true }, () => {
   });
 
   test("is replaced when it is frozen", async (t) => {
-    const node = await play(t, 2_000);
+    const node = await play(t, 8_000);
     const [{ watchdog } = { watchdog: 0 }] = node.heard("up");
     process.kill(watchdog, "SIGSTOP");
     await until(() => node.heard("problem")[0]?.message.includes("it does not answer"), "it was noticed");

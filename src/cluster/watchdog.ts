@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { z } from "zod";
 
+import { nodeVariable } from "../files/own-environment.ts";
 import { readPrivateFile, replacePrivateFile } from "../files/private-file.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { parseJson } from "../protocol/json/parse-json.ts";
@@ -14,12 +15,6 @@ import type { ProcessNote } from "../runner/shared/process/end-processes.ts";
 import { processPlace, processTable } from "../runner/shared/process/process-table.ts";
 import { elapsedMs } from "./elapsed-clock.ts";
 import { WatchdogReply, type WatchdogRequest } from "./watchdog-messages.ts";
-
-/**
- * The variable of processes that a node starts without noting each of them, such as git. Whoever gives a process an
- * environment of its own passes it on.
- */
-const nodeVariable = "TUTTI_NODE";
 
 /** The processes of a node that was cut off were ended. */
 export interface EndedByWatchdog {

@@ -1,6 +1,6 @@
 // Decides from their effects which calls of a turn run, which a person is asked about, and which are refused.
 
-import { escapeInvisible } from "./escape-invisible.ts";
+import { inLine } from "./foreign-words.ts";
 import type { Answer } from "../protocol/task/ask.ts";
 import {
   type ApprovalRule,
@@ -146,9 +146,9 @@ function isTold(tool: string, effect: Effect): boolean {
 
 /** What the person who is asked about a call reads: who wants to do what, and below that what exactly will happen. */
 export function approvalQuestion(agent: string, { tool, effect }: JudgedCall, happens: string): string {
-  const wanted = Object.hasOwn(plainRequests, tool) ? plainRequests[tool] : `call ${escapeInvisible(tool)}`;
+  const wanted = Object.hasOwn(plainRequests, tool) ? plainRequests[tool] : `call ${inLine(tool)}`;
   const untold = effect.effects.filter((name) => !isTold(tool, name)).map((name) => effectVerbs[name]);
   const reach = effect.confined ? "is confined to the task's folders" : "is not confined to the task's folders";
-  const head = `May ${escapeInvisible(agent)} ${wanted}? It ${[...untold, reach].join(", and ")}.`;
+  const head = `May ${inLine(agent)} ${wanted}? It ${[...untold, reach].join(", and ")}.`;
   return `${head}\n${happens}`;
 }

@@ -20,7 +20,7 @@ export interface ClaimFacts {
   readonly commands: readonly string[];
   /** What Tutti's own checks counted on the same commit. */
   readonly tests: readonly TestCounts[];
-  /** How many items the task said it is about. */
+  /** How many files the task asks to be changed, where it says a number. */
   readonly items?: number | undefined;
 }
 
@@ -89,12 +89,9 @@ function counts({ fileCounts, everyFile }: Claims, { changedCount, items }: Clai
   if (most > changedCount) {
     return [finding("count", `It says that it changed ${most} files, and git counts ${changedCount}.`)];
   }
-  if (everyFile && items !== undefined && changedCount < items) {
-    return [
-      finding("count", `It says that it changed every file; the task has ${items}, and git counts ${changedCount}.`),
-    ];
-  }
-  return [];
+  if (items === undefined || changedCount >= items) return [];
+  const said = everyFile ? "It says that it changed every file; the" : "The";
+  return [finding("count", `${said} task is about ${items} files, and git counts ${changedCount} changed.`)];
 }
 
 function calls({ commands: claimed, writtenCalls }: Claims, { commands }: ClaimFacts): ClaimFinding[] {

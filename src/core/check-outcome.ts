@@ -1,7 +1,8 @@
 // What the runs of a check say: one run, the same run once more, the run on the base, and the run with the base's tests.
 
-import type { CheckFact, CheckOutcome, TestCounts } from "../protocol/task/evidence.ts";
+import type { CheckFact, CheckOutcome, SuspectLine, TestCounts } from "../protocol/task/evidence.ts";
 import { escapeControls } from "./escape-controls.ts";
+import { missingTests, readTestNames, type TestNames } from "./read-test-names.ts";
 import { readTestOutput } from "./read-test-output.ts";
 
 /** How a program ended that Tutti started, or why it was not started. */
@@ -19,7 +20,13 @@ export type ProgramOutcome =
     }
   | { readonly ran: false; readonly reason: string };
 
-export type CheckRun = Pick<CheckFact, "outcome" | "exit_code" | "duration_ms" | "output_tail" | "tests" | "reason">;
+export interface CheckRun extends Pick<
+  CheckFact,
+  "outcome" | "exit_code" | "duration_ms" | "output_tail" | "tests" | "reason"
+> {
+  /** The tests that the output names. */
+  readonly names?: TestNames | undefined;
+}
 
 /** So many characters of the output are kept with the fact. */
 const tailLength = 8_000;
@@ -27,10 +34,17 @@ const tailLength = 8_000;
 /** An exit status of 0 is a pass, unless the output of a test runner says otherwise. Nothing makes another status a pass. */
 export function judgeRun(ended: ProgramOutcome): CheckRun {
   if (!ended.ran) return notRun(ended.reason);
-  const { exit_code, signal, timed_out, stdout, stderr, duration_ms } = ended;
-  const output = stderr === "" ? stdout : `${stdout}\n${stderr}`;
+  const { exit_code, signal, timed_out, duration_ms } = ended;
+  const output = outputOf(ended);
   const tests = readTestOutput(output) ?? null;
-  const kept = { exit_code, duration_ms, output_tail: tailOf(output), tests };
+  const names = readTestNames(output, tests);
+  const kept = {
+    exit_code,
+    duration_ms,
+    output_tail: tailOf(output),
+    tests,
+    ...(names === undefined ? {} : { names }),
+  };
   if (timed_out) return { ...kept, exit_code: null, outcome: "timed_out", reason: "It did not end in time." };
   if (exit_code === null) return { ...kept, outcome: "failed", reason: `It was ended by ${signal ?? "a signal"}.` };
   if (exit_code !== 0) {
@@ -47,6 +61,10 @@ export function judgeRun(ended: ProgramOutcome): CheckRun {
     return { ...kept, outcome: "failed", reason: "It ended with exit status 0, but its output says that no test ran." };
   }
   return { ...kept, outcome: "passed", reason: `It ended with exit status 0${told(tests)}.` };
+}
+
+export function outputOf({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): string {
+  return stderr === "" ? stdout : `${stdout}\n${stderr}`;
 }
 
 /** A check that cannot be run proves nothing. */
@@ -69,12 +87,24 @@ export interface CheckRuns {
   readonly changedFiles: readonly string[];
   /** On the commit of the attempt, with the base's version of those files. */
   readonly withBaseFiles: CheckRun | undefined;
+  /** On the base, with only the files of the check that the session changed or added. */
+  readonly withoutWork?: CheckRun | undefined;
+  readonly canary?: CheckFact["canary"];
+  readonly suspect?: readonly SuspectLine[];
+  /** What a reader has to know of how these files were found; empty for nothing. */
+  readonly note?: string | undefined;
 }
 
-export function checkFact({ check, run, base, changedFiles, withBaseFiles }: CheckRuns): CheckFact {
+/** So many names of missing tests are kept. */
+const mostMissing = 50;
+
+export function checkFact(runs: CheckRuns): CheckFact {
+  const { check, run: ran, base, changedFiles, withBaseFiles, withoutWork, canary, suspect = [], note = "" } = runs;
+  const { names, ...run } = ran;
   // A session that makes a check impossible to run must not be better off than one that makes it fail.
   const isBroken = run.outcome === "not_run" && base !== undefined && base.outcome !== "not_run";
   const outcome = isBroken ? "failed" : run.outcome;
+  const missing = outcome === "passed" ? missingTests(base?.names, names).slice(0, mostMissing) : [];
   return {
     kind: "check",
     ...check,
@@ -84,10 +114,15 @@ export function checkFact({ check, run, base, changedFiles, withBaseFiles }: Che
     base_tests: base?.tests ?? null,
     changed_check_files: [...changedFiles],
     with_base_files: withBaseFiles?.outcome ?? null,
+    ...(withoutWork === undefined ? {} : { without_work: withoutWork.outcome }),
+    ...(canary === undefined ? {} : { canary }),
+    ...(missing.length === 0 ? {} : { missing_tests: missing }),
+    ...(suspect.length === 0 ? {} : { suspect: [...suspect] }),
     reason: [
       isBroken ? `It could be run on the base and cannot be run any more: ${run.reason}` : run.reason,
       ...baseSentence(outcome, base),
       ...ownFilesSentence(outcome, changedFiles, withBaseFiles),
+      ...(note === "" || changedFiles.length === 0 ? [] : [note]),
     ].join(" "),
   };
 }
@@ -114,17 +149,23 @@ function ownFilesSentence(outcome: CheckOutcome, files: readonly string[], withB
   return [`${changed}, and it ${only}. With the base's version: ${withBase.reason}`];
 }
 
-/** What the tests of the attempt lack in comparison with the base, each a sentence; a reason for a review. */
-export function weakenedTests({ tests, base_tests }: Pick<CheckFact, "tests" | "base_tests">): string[] {
+/** What the tests of the attempt lack in comparison with the base, each a sentence. */
+export function weakenedTests({
+  tests,
+  base_tests,
+  missing_tests = [],
+}: Pick<CheckFact, "tests" | "base_tests" | "missing_tests">): string[] {
   if (base_tests === null || base_tests === undefined) return [];
   const [before, now] = [total(base_tests), tests === null ? 0 : total(tests)];
   if (before === 0) return [];
   if (tests === null) return [`The output names no tests any more; on the base it named ${before}.`];
+  const named = missing_tests.slice(0, 5).map((name) => JSON.stringify(name));
   return [
     ...(now < before ? [`There are fewer tests than on the base: ${now} instead of ${before}.`] : []),
     ...(tests.skipped > base_tests.skipped
       ? [`More tests are skipped than on the base: ${tests.skipped} instead of ${base_tests.skipped}.`]
       : []),
+    ...(named.length === 0 ? [] : [`Tests of the base did not run: ${named.join(", ")}.`]),
   ];
 }
 

@@ -54,7 +54,10 @@ export function defaultPolicyFrom(models: readonly UsableModel[]): Policy {
   const router = listed(tiers?.strongest) ?? byPrice(offered, "highest") ?? builder.model;
   const info = listed(tiers?.cheap) ?? byPrice(offered, "lowest") ?? builder.model;
   const policy = initialPolicy(builder.model);
-  return { ...policy, policy: { ...policy.policy, router, info, escalate_to: router } };
+  // No word of the protocol means documentation, so it would go to the model that reviews.
+  const decision_rules =
+    router === builder.model ? [] : [`documentation => ${builder.model}`, `docs => ${builder.model}`];
+  return { ...policy, policy: { ...policy.policy, router, info, escalate_to: router }, routing: { decision_rules } };
 }
 
 /** Undefined unless the price of every model is known and says something: on a server of one's own, all cost the same. */

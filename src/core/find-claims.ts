@@ -37,9 +37,8 @@ const extension =
 const urlPattern = /https:\/\/[\w.-]{1,100}(?::\d{1,5})?\/[\w./#-]{1,300}/g;
 const commitPattern =
   /\bcommit(?:ted)?(?: (?:it|this|as|is|id|hash|sha|with|commit)){0,3}[: ]{1,3}[`(]?([0-9a-f]{7,40})\b/gi;
-const countPattern =
-  /\b(?:all|updated|changed|modified|edited|converted|migrated|fixed|processed)(?: (?:all|the|of)){0,3} (\d{1,7}) (?:\w{1,20} ){0,2}files?\b/gi;
-const everyPattern = /\b(?:all|every)(?: (?:of|the|\w{1,20})){0,2} files?\b/i;
+const countPattern = /\b(\d{1,7}) (?:\w{1,20} ){0,2}files?\b/gi;
+const everyPattern = /\b(?:all|every|each)(?: (?:of|the|\w{1,20})){0,3} files?\b/i;
 const commandPattern =
   /\b(?:i ran|i have run|i've run|i executed|after running|by running|running)[ :]{1,2}(?:the command )?`([^`\n]{2,200})`/gi;
 const testCountPattern =
@@ -54,6 +53,8 @@ export function findClaims(words: string): Claims {
   const all = lines.join("\n");
   const realLines = lines.filter((line) => !unreal.test(line));
   const real = realLines.join("\n");
+  // "I looked at all 6 files and changed one" claims one change.
+  const clauses = realLines.flatMap(clausesOf).filter((clause) => changed.test(clause) || made.test(clause));
   const urls = matches(urlPattern, all).map(([url = ""]) => url.replace(/[.#-]{1,10}$/, ""));
   const testCounts = matches(testCountPattern, real).map(([, count]) => Number(count));
   return {
@@ -61,13 +62,17 @@ export function findClaims(words: string): Claims {
     commits: unique(matches(commitPattern, real).map(([, id = ""]) => id.toLowerCase())),
     pullRequests: unique(urls.filter((url) => /\/(?:pull|merge_requests)\/\d{1,9}$/.test(url))),
     comments: unique(urls.filter((url) => /#(?:issuecomment-|discussion_r)\d{1,15}$/.test(url))),
-    fileCounts: matches(countPattern, real).map(([, count]) => Number(count)),
-    everyFile: realLines.some((line) => everyPattern.test(line) && (changed.test(line) || made.test(line))),
+    fileCounts: clauses.flatMap((clause) => matches(countPattern, clause).map(([, count]) => Number(count))),
+    everyFile: clauses.some((clause) => everyPattern.test(clause)),
     commands: unique(matches(commandPattern, real).map(([, command = ""]) => command)),
     testCounts: unique(testCounts),
     testsPass: testCounts.length > 0 || testsPassPattern.test(real),
     writtenCalls: writtenCallPattern.test(all),
   };
+}
+
+function clausesOf(line: string): string[] {
+  return line.split(/[,;:]|\.\s|\s(?:and|but|then|while)\s/i);
 }
 
 /** Like `matchAll`, which copies the pattern at every call and is slow for many short lines. */

@@ -3,6 +3,7 @@
 import type { OpenAsk, OpenWait } from "../protocol/api/task-shapes.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+import { dayCapLabel } from "./day-question.ts";
 import { isOperatorLabel } from "../protocol/operator/operator-waits.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
@@ -172,6 +173,8 @@ function noteAsk(tree: FoldedTree, event: TaskEvent): void {
       return;
     case "wait.opened": {
       const { wait: id, ...rest } = event.data;
+      // Nobody settles it: the question about the cap is an ask of one task.
+      if (rest.label === dayCapLabel) return;
       if (!isOperatorLabel(rest.label)) raise(tree, { id, task: event.task, root: event.root, ...rest });
       return;
     }

@@ -96,7 +96,7 @@ test("an escalated task is worked on by escalate_to and reviewed by the router",
 test("the router's own work is reviewed by another, if there is one", () => {
   const events = [envelope({ to_model: "R" }), worked, pass];
   assert.deepEqual(run(events, { ...policy, review: "always" }).next, { do: "review", model: "E", missing: [] });
-  assert.deepEqual(run(events, { ...oneRouter, review: "always" }).next, { do: "review", model: "R", missing: [] });
+  assert.deepEqual(run(events, { ...oneRouter, review: "always" }).next, { do: "review", model: "B", missing: [] });
 });
 
 test("a handoff with fields missing is repaired once by the router, then the task fails", () => {

@@ -273,9 +273,10 @@ function afterChecks(policy: Policy, state: HandoffState, event: HandoffEvent & 
   );
 }
 
-/** The router, unless it did the work itself; then `escalate_to`. */
+/** The router, unless it did the work itself; then another model of the policy, where it names one. */
 function reviewer({ policy }: Policy, worker: string | undefined): string {
-  return worker === policy.router ? policy.escalate_to : policy.router;
+  const { router, escalate_to, build, info } = policy;
+  return [router, escalate_to, build, info].find((model) => model !== worker) ?? router;
 }
 
 function afterReview(policy: Policy, state: HandoffState, review: Review): HandoffStep {

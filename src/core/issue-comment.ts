@@ -1,6 +1,7 @@
 // The comment that tells an issue what became of the goal that was made from it.
 
 import type { Goal, GoalStatus } from "../protocol/task/goal.ts";
+import { doneSentence } from "./done-sentence.ts";
 import { codeText } from "./render-report.ts";
 
 export interface CommentParts {
@@ -14,7 +15,7 @@ export function issueComment({ goal, outcome, branch }: CommentParts): string {
   const done = outcome.status === "done";
   const states = new Map(goal.links.map(({ planned, state }) => [planned, state]));
   return [
-    done ? "**Done.** Every task is verified, and every criterion is met." : "**Not reached.**",
+    done ? `**Done:** ${doneSentence(goal)}.` : "**Not reached.**",
     ...(done ? [] : [codeText(outcome.reason)]),
     ...list(
       "Criteria:",

@@ -31,6 +31,7 @@ const review = (more: Partial<Extract<EvidenceFact, { kind: "review" }>> = {}): 
   same_model: false,
   conf: 0.9,
   findings: [],
+  grounded: true,
   ...more,
 });
 
@@ -88,21 +89,45 @@ test("a failure that was there before is said, and held against a task only if i
   assert.equal(verdict(check({ argv: ["make"] }), { ...old, tests: counts(2, 3) }), "failed");
 });
 
-test("a flaky check, one that passes only as the session changed it, and weakened tests go to review", () => {
-  for (const fact of [
-    check({ outcome: "flaky" }),
-    check({ changed_check_files: ["a.test.js"], with_base_files: "failed" }),
-    check({ tests: counts(1, 0), base_tests: counts(5, 1) }),
-    check({ tests: counts(1, 0, 5), base_tests: counts(5, 1) }),
-    check({ tests: null, base_tests: counts(5, 1) }),
-  ]) {
+test("lines that could speak for a check go to a review, which may settle them", () => {
+  const suspect = [{ path: "src/total.js", line: 3, text: "process.exit(0)", why: "ends the process" }];
+  for (const fact of [check({ suspect })]) {
     assert.equal(verdict(check({ argv: ["make"] }), fact), "review", JSON.stringify(fact));
     assert.equal(verdict(check({ argv: ["make"] }), fact, review()), "verified");
+    assert.equal(verdict(check({ argv: ["make"] }), fact, review({ same_model: true })), "review");
   }
 });
 
-test("a review by the author's own model, an unsure one and an escalation approve nothing; a revision fails", () => {
+test("invariant 12: what Tutti observed is lifted by no approval of a model, only by a person", () => {
+  const nothingChanged: EvidenceFact = { kind: "git", base: "b", head: "b", clean: true, changed: [] };
+  for (const fact of [
+    check({ changed_check_files: ["a.test.js"], with_base_files: "failed" }),
+    check({ canary: "spoken_for" }),
+    check({ outcome: "flaky" }),
+    check({ tests: counts(1, 0), base_tests: counts(5, 1) }),
+    check({ tests: counts(1, 0, 5), base_tests: counts(5, 1) }),
+    check({ tests: null, base_tests: counts(5, 1) }),
+    check({ tests: counts(6, 0), base_tests: counts(5, 1), missing_tests: ["adds"] }),
+    nothingChanged,
+  ]) {
+    const about = JSON.stringify(fact);
+    assert.equal(verdict(check({ argv: ["make"] }), fact), "review", about);
+    assert.equal(verdict(check({ argv: ["make"] }), fact, review()), "review", about);
+    assert.equal(verdict(check({ argv: ["make"] }), fact, review(), person), "verified", about);
+  }
+});
+
+test("a check proves nothing that a model alone named, or that passes without the work", () => {
+  for (const fact of [check({ named_by: "model" }), check({ without_work: "passed" })]) {
+    assert.equal(verdict(fact), "unverified", JSON.stringify(fact));
+    assert.equal(verdict(fact, review()), "verified");
+    assert.notEqual(judged([item(fact)]).reason, "");
+  }
+});
+
+test("a review by the author's own model, a nod, an unsure one and an escalation approve nothing; a revision fails", () => {
   assert.equal(verdict(review()), "verified");
+  assert.equal(verdict(review({ grounded: false })), "review");
   assert.equal(verdict(review({ same_model: true })), "review");
   assert.equal(judged([item(review({ conf: 0.5 }))], { minConfidence: 0.85 }).verdict, "review");
   assert.equal(verdict(review({ gate: "escalate" })), "review");
@@ -114,24 +139,64 @@ test("evidence about another commit proves nothing: a branch that moved is unver
   assert.equal(judged([item(check(), { commit: null, tree: null })]).verdict, "unverified");
 });
 
-test("each criterion needs its own proof, and one that names the check itself is met when it still holds", () => {
+test("a criterion that is a check is met by that check alone, also when it only still holds", () => {
   const criteria = [
     { id: "a", text: "`npm test` passes" },
     { id: "b", text: "the total is right" },
+    { id: "c", text: "the totals add up", by: "npm test" },
+    { id: "d", text: "npm test succeeds." },
+    { id: "e", text: "`npm test` passes and the page is blue" },
+    { id: "f", text: "`npm run test` passes" },
+    { id: "g", text: "`npm test && node strict.js` succeeds" },
   ];
-  const holds = item(check({ on_base: "passed" }), { criteria: ["a", "b"] });
-  const found = judged([holds], { criteria });
-  assert.deepEqual(
-    found.criteria.map(({ state }) => state),
-    ["met", "open"],
-  );
-  assert.equal(found.verdict, "unverified");
-  assert.equal(judged([holds, item(review())], { criteria }).verdict, "verified");
+  const states = (...evidence: readonly JudgedEvidence[]) =>
+    judged(evidence, { criteria }).criteria.map((one) => one.state);
+  const holds = item(check({ on_base: "passed" }));
+  assert.deepEqual(states(holds), ["met", "open", "met", "met", "open", "open", "open"]);
+  const points = criteria.map(({ id }) => ({ id, met: true, why: "it does", where: "a.js" }));
+  assert.deepEqual(states(holds, item(review({ points }))), ["met", "met", "met", "met", "met", "open", "open"]);
+  const broken = item(check({ outcome: "failed", on_base: "failed" }));
+  assert.deepEqual(states(broken, item(review({ points }))), ["unmet", "met", "unmet", "unmet", "met", "open", "open"]);
+  const doubtful = item(check({ changed_check_files: ["a.test.js"], with_base_files: "failed" }));
+  assert.deepEqual(states(doubtful, item(review({ points }))), ["open", "met", "open", "open", "met", "open", "open"]);
 });
 
-test("claims that are not true lead to a review, and never help", () => {
+test("words that a criterion shares with a check, or with a longer one, bind nothing", () => {
+  for (const [argv, text] of [
+    [["ls"], "calls retry three times"],
+    [["true"], "isValid returns true for an empty list"],
+    [["make", "check"], "`make check` prints no warning"],
+    [["node", "--test"], "`node --test test/total.test.js` succeeds"],
+  ] as const) {
+    const fact = check({ argv: [...argv], on_base: "passed" });
+    assert.equal(judged([item(fact)], { criteria: [{ id: "a", text }] }).criteria[0]?.state, "open", text);
+    const failed = check({ argv: [...argv], on_base: "failed", outcome: "failed" });
+    assert.equal(judged([item(failed)], { criteria: [{ id: "a", text }] }).criteria[0]?.state, "open", text);
+  }
+  const quoted = check({ argv: ["grep", "-q", "## Install", "README.md"] });
+  const text = "`grep -q '## Install' README.md` succeeds";
+  assert.equal(judged([item(quoted)], { criteria: [{ id: "a", text }] }).criteria[0]?.state, "met");
+});
+
+test("a criterion in words is met by the review that judges it, with its reason, and by nothing else", () => {
+  const criteria = [{ id: "b", text: "the total is right" }];
+  const point = { id: "b", met: true, why: "adds instead of subtracting", where: "total.js" };
+  const found = judged([item(check()), item(review({ points: [point] }))], { criteria }).criteria[0];
+  assert.equal(found?.state, "met");
+  assert.match(found?.reason ?? "", /adds instead of subtracting \(total\.js\)/);
+  assert.deepEqual(found?.files, ["total.js"]);
+  assert.equal(judged([item(check()), item(review())], { criteria }).criteria[0]?.state, "open");
+  const denied = judged([item(review({ points: [{ ...point, met: false, why: "it rounds" }] }))], { criteria });
+  assert.deepEqual(
+    [denied.criteria[0]?.state, denied.criteria[0]?.reason],
+    ["open", '"the total is right": it rounds'],
+  );
+});
+
+test("claims that are not true need a person, and never help", () => {
   const findings = ["It says that it opened a pull request."];
   assert.equal(judged([item(check())], { findings }).verdict, "review");
+  assert.equal(judged([item(check()), item(review())], { findings }).verdict, "review");
   assert.equal(judged([], { findings }).verdict, "review");
 });
 

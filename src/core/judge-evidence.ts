@@ -1,12 +1,12 @@
 // Judges the work of a task by its evidence: each criterion and the whole. What the session says about its work plays no part.
 
-import type { Evidence, EvidenceFact } from "../protocol/task/evidence.ts";
-import { checkLine, type EvidenceVerdict, weighFact } from "./make-evidence.ts";
+import type { Evidence, EvidenceFact, ReviewedPoint } from "../protocol/task/evidence.ts";
+import type { Criterion } from "../protocol/task/goal.ts";
+import { escapeControls } from "./escape-controls.ts";
+import { boundCheck, isSameArgv, isUnreadable } from "./criterion-check.ts";
+import { type Doubt, type EvidenceVerdict, weighFact } from "./make-evidence.ts";
 
-interface JudgedCriterion {
-  readonly id: string;
-  readonly text: string;
-}
+type JudgedCriterion = Pick<Criterion, "id" | "text" | "by">;
 
 type JudgedEvidence = Pick<Evidence, "id" | "fact" | "criteria" | "verdict" | "commit" | "tree" | "observed_at">;
 
@@ -27,6 +27,8 @@ interface CriterionJudgement {
   readonly reason: string;
   /** What it is met or not met by. */
   readonly evidence: readonly string[];
+  /** Files of the change that a reviewer named for it. It says nothing about work in which they differ. */
+  readonly files?: readonly string[];
 }
 
 export interface Judgement {
@@ -41,7 +43,7 @@ export interface Judgement {
 interface Weighed {
   readonly item: JudgedEvidence;
   readonly verdict: EvidenceVerdict;
-  readonly review: boolean;
+  readonly doubt: Doubt;
   readonly reason: string;
 }
 
@@ -57,7 +59,7 @@ export function judgeEvidence(judged: EvidenceCase): Judgement {
   const overruled = (each: Weighed): boolean =>
     accepted !== undefined && each !== accepted && each.item.observed_at <= accepted.item.observed_at;
   const against = weighed.filter((each) => each.verdict === "contradicts" && !overruled(each));
-  const states = criteria.map((criterion) => judgeCriterion(criterion, { weighed, overruled }));
+  const states = criteria.map((criterion) => judgeCriterion(criterion, { weighed, overruled, accepted }));
   const stale = judged.evidence.length - current.length;
   const notes = [
     ...weighed.filter(({ verdict, item }) => verdict === "nothing" && item.fact.kind === "check").map(reasonOf),
@@ -70,12 +72,13 @@ export function judgeEvidence(judged: EvidenceCase): Judgement {
 interface Standing {
   readonly weighed: readonly Weighed[];
   readonly overruled: (each: Weighed) => boolean;
+  /** The person's acceptance of the work. */
+  readonly accepted: Weighed | undefined;
 }
 
 interface Conclusion extends Standing {
   readonly against: readonly Weighed[];
   readonly states: readonly CriterionJudgement[];
-  readonly accepted: Weighed | undefined;
   readonly findings: readonly string[];
 }
 
@@ -85,63 +88,140 @@ function conclude(standing: Conclusion): Pick<Judgement, "verdict" | "reason"> {
   const unmet = states.filter(({ state }) => state === "unmet");
   if (unmet.length > 0) return { verdict: "failed", reason: joined(unmet.map(reasonOf)) };
   if (accepted !== undefined) {
-    const despite = weighed.filter((each) => (each.verdict === "contradicts" || each.review) && overruled(each));
+    const despite = weighed.filter(
+      (each) => (each.verdict === "contradicts" || each.doubt !== "none") && overruled(each),
+    );
     return {
       verdict: "verified",
       reason: joined([accepted.reason, ...despite.map(({ reason }) => `Despite: ${reason}`)]),
     };
   }
-  const approved = weighed.some(({ item, verdict }) => item.fact.kind === "review" && verdict === "supports");
-  const doubtful = approved ? [] : weighed.filter(({ review }) => review);
+  // No approval of a model outweighs what was observed.
+  const observed = [...weighed.filter(({ doubt }) => doubt === "person").map(reasonOf), ...findings];
+  if (observed.length > 0) return { verdict: "review", reason: joined(observed) };
+  const doubtful = hasApproval(weighed) ? [] : weighed.filter(({ doubt }) => doubt === "review");
   if (doubtful.length > 0) return { verdict: "review", reason: joined(doubtful.map(reasonOf)) };
-  if (findings.length > 0 && !approved) return { verdict: "review", reason: joined(findings) };
   const open = states.filter(({ state }) => state === "open");
   if (open.length > 0) return { verdict: "unverified", reason: joined(open.map(reasonOf)) };
   // That a file or a pull request exists can meet a criterion, but says nothing about the work as a whole.
   const proofs = weighed.filter(
-    ({ verdict, item }) => verdict === "supports" && (item.fact.kind === "check" || item.fact.kind === "review"),
+    ({ verdict, item: { fact } }) => verdict === "supports" && (fact.kind === "review" || isNewPass(fact)),
   );
-  if (proofs.some((each) => states.length > 0 || isNew(each.item.fact))) {
-    return { verdict: "verified", reason: joined(proofs.map(reasonOf)) };
-  }
-  if (proofs.length > 0) {
-    return { verdict: "unverified", reason: "The checks show only that what held before still holds." };
-  }
-  return { verdict: "unverified", reason: "Nothing that Tutti observed shows that the work is done." };
+  if (proofs.length > 0) return { verdict: "verified", reason: joined(proofs.map(reasonOf)) };
+  const held = weighed.filter(({ item: { fact } }) => fact.kind === "check" && fact.outcome === "passed");
+  const reason =
+    held.length === 0
+      ? "Nothing that Tutti observed shows that the work is done."
+      : held.every(({ item: { fact } }) => fact.kind === "check" && fact.on_base === "passed")
+        ? "The checks show only that what held before still holds."
+        : joined(held.map(reasonOf));
+  return { verdict: "unverified", reason };
 }
 
-function judgeCriterion({ id, text }: JudgedCriterion, { weighed, overruled }: Standing): CriterionJudgement {
-  const bearing = weighed.filter(({ item }) => bearsOn(item, id));
-  const against = bearing.filter((each) => each.verdict === "contradicts" && !overruled(each));
-  const ids = (list: readonly Weighed[]): string[] => list.map(({ item }) => item.id);
-  if (against.length > 0) {
-    return { id, state: "unmet", reason: `"${text}": ${joined(against.map(reasonOf))}`, evidence: ids(against) };
-  }
-  const supports = bearing.filter((each) => each.verdict === "supports");
-  const proofs = supports.filter(({ item }) => isNew(item.fact) || isSameAs(item.fact, text));
-  if (proofs.length > 0) {
-    return { id, state: "met", reason: `"${text}": ${joined(proofs.map(reasonOf))}`, evidence: ids(proofs) };
-  }
-  const why =
-    supports.length > 0
-      ? "what was checked held before the work began, so it shows only that it still holds."
-      : joined(bearing.length > 0 ? bearing.map(reasonOf) : ["nothing proves it."]);
+/** A criterion that is bound to a check is met by that check alone; one in words by a review that judges it, or by a person. */
+function judgeCriterion(criterion: JudgedCriterion, standing: Standing): CriterionJudgement {
+  const { weighed } = standing;
+  const argvs = weighed.flatMap(({ item: { fact } }) => (fact.kind === "check" ? [fact.argv] : []));
+  const bound = boundCheck(criterion, argvs);
+  if (bound !== undefined) return judgeBound(criterion, { ...standing, bound });
+  if (isUnreadable(criterion)) return judgeUnreadable(criterion, standing);
+  return judgeWords(criterion, standing);
+}
+
+function judgeBound(
+  { id, text }: JudgedCriterion,
+  { weighed, overruled, accepted, bound }: Standing & { readonly bound: readonly string[] },
+): CriterionJudgement {
+  const own = weighed.filter(({ item: { fact } }) => fact.kind === "check" && isSameArgv(fact.argv, bound));
+  const failed = own.filter((each) => hasFailed(each.item.fact) && !overruled(each));
+  if (failed.length > 0) return judgement(id, "unmet", { text, by: failed });
+  const doubtful = own.filter(({ doubt }) => doubt === "person");
+  const settled = hasApproval(weighed) ? ["none", "review"] : ["none"];
+  const passed = own.filter(
+    ({ item: { fact }, doubt }) => fact.kind === "check" && fact.outcome === "passed" && settled.includes(doubt),
+  );
+  if (passed.length > 0 && doubtful.length === 0) return judgement(id, "met", { text, by: passed });
+  if (accepted !== undefined && isOfCriterion(accepted.item, id)) return judgement(id, "met", { text, by: [accepted] });
+  const why = own.length > 0 ? joined(own.map(reasonOf)) : "its check was not run.";
   return { id, state: "open", reason: `"${text}": ${why}`, evidence: [] };
 }
 
+/** It says which check proves it, so nothing else does but the person. */
+function judgeUnreadable({ id, text }: JudgedCriterion, { accepted }: Standing): CriterionJudgement {
+  if (accepted !== undefined && isOfCriterion(accepted.item, id)) return judgement(id, "met", { text, by: [accepted] });
+  const reason = `"${text}": its command needs a shell, so it was not run; write it as several criteria, or name a script.`;
+  return { id, state: "open", reason, evidence: [] };
+}
+
+function judgeWords({ id, text }: JudgedCriterion, { weighed, overruled }: Standing): CriterionJudgement {
+  const against = weighed.filter(
+    (each) =>
+      each.verdict === "contradicts" &&
+      each.item.fact.kind !== "check" &&
+      isOfCriterion(each.item, id) &&
+      !overruled(each),
+  );
+  if (against.length > 0) return judgement(id, "unmet", { text, by: against });
+  const met = weighed.filter(({ item, verdict }) => verdict === "supports" && speaksFor(item, id));
+  if (met.length > 0) {
+    const points = met.flatMap(({ item: { fact } }) => pointOf(fact, id) ?? []);
+    const said = points.map(({ why, where }) => `${escapeControls(why)} (${escapeControls(where)})`);
+    const reason = `"${text}": ${joined([...met.map(reasonOf), ...said])}`;
+    return { id, state: "met", reason, evidence: idsOf(met), files: points.map(({ where }) => where) };
+  }
+  const denied = weighed.flatMap(({ item: { fact } }) => pointOf(fact, id) ?? []).filter((point) => !point.met);
+  const why = denied.length > 0 ? joined(denied.map((point) => escapeControls(point.why))) : "nothing proves it.";
+  return { id, state: "open", reason: `"${text}": ${why}`, evidence: [] };
+}
+
+/** What a check shows is said of the checks, never of words. */
+function speaksFor({ fact, criteria }: JudgedEvidence, id: string): boolean {
+  switch (fact.kind) {
+    case "review":
+      return pointOf(fact, id)?.met === true;
+    case "person":
+      return criteria.length === 0 || criteria.includes(id);
+    case "file":
+    case "pr":
+      return criteria.includes(id);
+    case "check":
+    case "git":
+      return false;
+  }
+}
+
+function pointOf(fact: EvidenceFact, id: string): ReviewedPoint | undefined {
+  return fact.kind === "review" ? fact.points?.find((point) => point.id === id) : undefined;
+}
+
 /** A review and a person's word that name no criterion are about all of them. */
-function bearsOn({ criteria, fact }: JudgedEvidence, id: string): boolean {
+function isOfCriterion({ criteria, fact }: JudgedEvidence, id: string): boolean {
   return criteria.includes(id) || (criteria.length === 0 && (fact.kind === "review" || fact.kind === "person"));
 }
 
-/** A check that passed on the base already shows only that it still holds. */
-function isNew(fact: EvidenceFact): boolean {
-  return fact.kind !== "check" || fact.on_base !== "passed";
+function judgement(
+  id: string,
+  state: "met" | "unmet",
+  { text, by }: { readonly text: string; readonly by: readonly Weighed[] },
+): CriterionJudgement {
+  return { id, state, reason: `"${text}": ${joined(by.map(reasonOf))}`, evidence: idsOf(by) };
 }
 
-/** A criterion that names the check itself is met when the check passes, also if it passed before. */
-function isSameAs(fact: EvidenceFact, text: string): boolean {
-  return fact.kind === "check" && text.includes(checkLine(fact).slice(1, -1));
+function idsOf(list: readonly Weighed[]): string[] {
+  return list.map(({ item }) => item.id);
+}
+
+function hasFailed(fact: EvidenceFact): boolean {
+  return fact.kind === "check" && (fact.outcome === "failed" || fact.outcome === "timed_out");
+}
+
+function hasApproval(weighed: readonly Weighed[]): boolean {
+  return weighed.some(({ item, verdict }) => item.fact.kind === "review" && verdict === "supports");
+}
+
+/** A check that passed on the base already shows only that it still holds. */
+function isNewPass(fact: EvidenceFact): boolean {
+  return fact.kind === "check" && fact.on_base !== "passed";
 }
 
 function weigh(item: JudgedEvidence, { minConfidence }: EvidenceCase): Weighed {
@@ -151,7 +231,7 @@ function weigh(item: JudgedEvidence, { minConfidence }: EvidenceCase): Weighed {
   const says = { supports: "accepted the work", contradicts: "rejected the work", nothing: "looked at the work" }[
     verdict
   ];
-  return { item, verdict, review: false, reason: `${fact.by} ${says}.` };
+  return { item, verdict, doubt: "none", reason: `${fact.by} ${says}.` };
 }
 
 /** A person's word and a pull request may be about the task as such; everything else was observed on certain files. */

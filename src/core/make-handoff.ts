@@ -1,5 +1,6 @@
 // The handoff of a planned task: each field of the envelope from the source that docs/routing.md names for it.
 
+import { argvLine } from "../protocol/argv-line.ts";
 import type { Check } from "../protocol/decision/decision.ts";
 import type { Handoff } from "../protocol/routing/handoff.ts";
 import type { Budget } from "../protocol/task/budget.ts";
@@ -82,7 +83,7 @@ function stateOf(goal: string, predecessors: readonly Predecessor[]): string {
 }
 
 function lineOf(check: Check): string {
-  return typeof check === "string" ? check : check.run.join(" ");
+  return typeof check === "string" ? check : argvLine(check.run);
 }
 
 function budgetText(budget: Limits): string {

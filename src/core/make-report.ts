@@ -1,5 +1,6 @@
 // Makes the report of a goal from the events of its tree.
 
+import { argvLine } from "../protocol/argv-line.ts";
 import type { EvidenceId, TaskId } from "../protocol/ids.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import type { Evidence, EvidenceFact } from "../protocol/task/evidence.ts";
@@ -148,14 +149,15 @@ export function factText(fact: EvidenceFact): string {
       const { argv, outcome, tests, reason } = fact;
       // The reason has the counts, too.
       const counts = tests === null ? "" : ` (${tests.passed} passed, ${tests.failed} failed)`;
-      return `check \`${argv.join(" ")}\` ${outcome.replace("_", " ")}${reason === "" ? counts : `. ${reason}`}`;
+      const who = { config: "of the project", person: "of the person", model: "named by a model" }[fact.named_by];
+      return `check \`${argvLine(argv)}\`, ${who}: ${outcome.replace("_", " ")}${reason === "" ? counts : `. ${reason}`}`;
     }
     case "git":
       return `git: ${fact.changed.length} file${fact.changed.length === 1 ? "" : "s"} changed since ${fact.base.slice(0, 12)}`;
     case "file":
       return `file ${fact.path}, ${fact.size} bytes`;
     case "review": {
-      const same = fact.same_model ? ", the author's own model, which proves nothing alone" : "";
+      const same = fact.same_model ? ", the author's own model, which is no proof" : "";
       return `review by ${fact.model}${same}: ${fact.gate}, confidence ${fact.conf}`;
     }
     case "pr":

@@ -300,6 +300,12 @@ export function unfinishedTasks(graph: PlanGraph, reasons: ReadonlyMap<string, s
   return found;
 }
 
+/** Whether tasks wait for others, or to be launched. */
+export function hasWaiting(graph: PlanGraph): boolean {
+  for (const { state } of graph.nodes.values()) if (state === "waiting") return true;
+  return false;
+}
+
 /** True when the goal has tasks and none of them is verified. */
 export function hasAllFailed(graph: PlanGraph): boolean {
   return graph.lines.size > 0 && [...graph.lines.values()].every(({ verified }) => !verified);

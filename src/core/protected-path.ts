@@ -1,50 +1,35 @@
-// The names of protected files: they make other programs run code, or say what Tutti may do. Looks at names alone.
+// Decides by their names which files are protected, and tells why. Looks at names alone.
 
 import { trimEndOf } from "../protocol/trim-end.ts";
+import { protectedNames } from "./protected-names.ts";
 
-/** Everything in such a folder is protected, and so is a file of that name: `.git` may be one. */
-export const protectedFolders = [
-  ".git",
-  ".githooks",
-  ".husky",
-  ".tutti",
-  // Other agents: servers that they start and hooks that they run.
-  ".claude",
-  ".codex",
-  ".cursor",
-  ".factory",
-  ".gemini",
-  ".kiro",
-  ".opencode",
-  ".qwen",
-  ".roo",
-  ".windsurf",
-  // Editors.
-  ".fleet",
-  ".helix",
-  ".idea",
-  ".vim",
-  ".zed",
-];
-/** Read when a folder is entered or opened: by shells, agents and editors. */
-export const protectedFiles = [
-  ".mcp.json",
-  "opencode.json",
-  "opencode.jsonc",
-  ".envrc",
-  ".exrc",
-  "_exrc",
-  ".vimrc",
-  "_vimrc",
-  ".nvimrc",
-  ".nvim.lua",
-];
-export const editorFolder = ".vscode";
-export const editorFiles = ["tasks.json", "settings.json", "mcp.json"];
-/** The file of a workspace of VS Code has the same settings and tasks as `.vscode`. */
-export const workspaceEnding = ".code-workspace";
-const configName = /^tutti\.config\.[^/]*$/;
-const known = new Set([...protectedFolders, ...protectedFiles]);
+interface NamePattern {
+  /** The name of the folder that it must be in; any folder when absent. */
+  readonly folder: string | undefined;
+  readonly start: string;
+  /** What the name ends with, where there is a `*`. */
+  readonly end: string | undefined;
+  readonly why: string;
+}
+
+/** One for each name of the table. */
+export const namePatterns: readonly NamePattern[] = protectedNames.flatMap(({ names, why }) =>
+  names.map((each) => {
+    const slash = each.indexOf("/");
+    const [start = "", end] = each.slice(slash + 1).split("*");
+    return { folder: slash === -1 ? undefined : each.slice(0, slash), start, end, why };
+  }),
+);
+/** Most names are found by one look into this. */
+const plainNames = new Map(
+  namePatterns.flatMap(({ folder, start, end, why }) =>
+    folder === undefined && end === undefined ? [[start, why] as const] : [],
+  ),
+);
+const otherPatterns = namePatterns.filter(({ folder, end }) => folder !== undefined || end !== undefined);
+const outerFolders = new Set(otherPatterns.flatMap(({ folder }) => folder ?? []));
+/** What a folder is told that is protected by its content, or that a link leads to. */
+const anyReason = "it can make other programs run code or change what Tutti may do";
 
 /**
  * The name as the most forgiving file system reads it: case, forms of the same letter, invisible characters, trailing dots
@@ -60,19 +45,38 @@ export function foldName(name: string): string {
   return /^git~\d+$/.test(plain) ? ".git" : plain;
 }
 
+/** Why a file or folder of this name is protected; undefined when it is not. Both names are folded. */
+function reasonOf(name: string, folder: string | undefined): string | undefined {
+  const plain = plainNames.get(name);
+  if (plain !== undefined) return plain;
+  return otherPatterns.find((pattern) => {
+    if (pattern.folder !== undefined && pattern.folder !== folder) return false;
+    const { start, end } = pattern;
+    if (end === undefined) return name === start;
+    return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
+  })?.why;
+}
+
 /** How many of the names lead to the protected file or folder; undefined when none is protected. Looks at the names alone. */
 export function protectedDepth(path: readonly string[]): number | undefined {
   const folded = path.map(foldName);
-  const index = folded.findIndex((name, at) => {
-    if (known.has(name) || configName.test(name) || name.endsWith(workspaceEnding)) return true;
-    return editorFiles.includes(name) && folded[at - 1] === editorFolder;
-  });
+  const index = folded.findIndex((name, at) => reasonOf(name, folded[at - 1]) !== undefined);
   return index === -1 ? undefined : index + 1;
 }
 
-/** Whether what a link of this name leads to is protected, whatever its own name is. Only for links does `.vscode` count. */
+/** Why the file is protected, in words for the person who is asked. The innermost name of the path that is protected counts. */
+export function protectedReason(path: string): string {
+  const folded = path.split("/").map(foldName);
+  const reasons = folded.flatMap((name, at) => reasonOf(name, folded[at - 1]) ?? []);
+  return reasons.at(-1) ?? anyReason;
+}
+
+/**
+ * Whether what a link of this name leads to is protected, whatever its own name is. Only for links do folders count that
+ * merely hold protected files, such as `.vscode`.
+ */
 export function leadsToProtected(path: readonly string[]): boolean {
-  return protectedDepth(path) !== undefined || foldName(path.at(-1) ?? "") === editorFolder;
+  return protectedDepth(path) !== undefined || outerFolders.has(foldName(path.at(-1) ?? ""));
 }
 
 /** Of a path with slashes, relative to the top of a folder. */

@@ -60,7 +60,7 @@ test("the report has every criterion with its proof, what is not proven, and eac
   for (const part of [
     /^# Waits for a person: make it green$/m,
     /rehearsal/,
-    /\*\*met\*\* npm test passes\n {2}- the check passed\n {2}- supports: check/,
+    /\*\*met\*\* npm test passes\n {2}- the check passed\n {2}- proof: check/,
     /\*\*not proven\*\* it is fast \(proposed by the model, unconfirmed\)/,
     /## What is not proven\n\n- criterion c2 is not proven/,
     /### fix: verified/,
@@ -71,7 +71,7 @@ test("the report has every criterion with its proof, what is not proven, and eac
   ])
     assert.match(text, part);
   const lines = reportLines(report).join("\n");
-  assert.match(lines, /met: npm test passes\n {4}supports: check/);
+  assert.match(lines, /met: npm test passes\n {4}proof: check/);
   assert.match(lines, /not proven\n {2}criterion c2/);
 });
 

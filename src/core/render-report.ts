@@ -22,7 +22,7 @@ export function reportMarkdown(report: GoalReport, { redact = same }: RenderOpti
     ...(report.rehearsal ? ["> This was a rehearsal: a script was played, and no model was called.", ""] : []),
     `- Goal: \`${report.goal}\``,
     `- Status: ${report.status}${report.reason === "" ? "" : ` (${text(oneLine(report.reason))})`}`,
-    `- Tasks verified: ${report.progress} %`,
+    `- Tasks: ${tasksText(report)}`,
     `- Cost: ${costText(report)}`,
     ...(report.integration === null
       ? []
@@ -110,8 +110,9 @@ export function reportLines(report: GoalReport, { redact = same }: RenderOptions
     ...(report.dropped.length === 0
       ? []
       : ["", "not carried out", ...report.dropped.map(({ what, reason }) => `  ${text(what)}: ${text(reason)}`)]),
+    ...(report.notes.length === 0 ? [] : ["", "notes", ...report.notes.map((one) => `  ${text(one)}`)]),
     "",
-    `${report.progress} % of the tasks verified, ${costText(report)}`,
+    `${tasksText(report)}, ${costText(report)}`,
     ...(typeof branch === "string" ? [`all of it is on the branch ${text(branch)}`] : []),
   ];
 }
@@ -156,9 +157,16 @@ function proofLines(proof: readonly Proof[], text: (given: string) => string, in
   return proof.map((one) => `${indent}- ${verdictText(one.verdict)}: ${text(oneLine(one.text))}`);
 }
 
-/** What a fact says about the claim. */
+/** What a fact says about the claim; one that says nothing was just seen. */
 export function verdictText(verdict: Proof["verdict"]): string {
-  return verdict === "nothing" ? "proves nothing" : verdict;
+  return { supports: "proof", contradicts: "against it", nothing: "seen" }[verdict];
+}
+
+/** As a count, since a share of all tasks would say of a goal that was given up that it is complete. */
+function tasksText({ tasks }: GoalReport): string {
+  const current = tasks.filter(({ state }) => state !== "superseded");
+  const verified = current.filter(({ state }) => state === "verified").length;
+  return `${verified} of ${counted(current.length, "task")} verified`;
 }
 
 function statusWord({ status }: GoalReport): string {
@@ -185,6 +193,7 @@ function origin({ from, confirmed }: ReportedCriterion): string {
 function taskWord({ state, replaced_by }: ReportedTask): string {
   if (state === "planned") return replaced_by === null ? "never launched" : `replaced by ${replaced_by}`;
   if (state === "superseded") return `failed, replaced by ${replaced_by ?? "a later task"}`;
+  if (state === "unverified") return "not verified";
   return state === "launched" || state === "running" ? "not finished" : state;
 }
 

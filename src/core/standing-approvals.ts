@@ -1,8 +1,8 @@
 // Decides whether a standing approval covers a call, and says in words what it covers.
 
+import { argvLine } from "../protocol/argv-line.ts";
 import { type AllowedCalls, anyWords, type CommandPattern } from "../protocol/invocation/standing-approval.ts";
-import { escapeInvisible } from "./escape-invisible.ts";
-import { shellWord } from "./shell-word.ts";
+import { inLine } from "./foreign-words.ts";
 
 /** `call` describes one call in the same form, with its exact command. */
 export function covers(allowed: AllowedCalls, call: AllowedCalls): boolean {
@@ -37,9 +37,9 @@ function isOption(word: string): boolean {
 export function allowedText({ tool, argv, unconfined, network, program }: AllowedCalls): string {
   const what =
     argv === undefined
-      ? `every call of ${escapeInvisible(tool)}, whatever its arguments`
-      : `the command ${escapeInvisible(argv.map((word) => (word === anyWords ? word : shellWord(word))).join(" "))}`;
-  const file = program === undefined ? "" : `, which is ${escapeInvisible(program)}`;
+      ? `every call of ${inLine(tool)}, whatever its arguments`
+      : `the command ${argvLine(argv, { placeholder: anyWords })}`;
+  const file = program === undefined ? "" : `, which is ${inLine(program)}`;
   const reach = unconfined ? "also unconfined" : "confined to the task's folders";
   return `${what}${file}; ${reach}, ${network ? "with" : "without"} the network`;
 }

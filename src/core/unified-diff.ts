@@ -80,7 +80,9 @@ function hunks(all: readonly Line[]): string[] {
     const removed = part.filter(([mark]) => mark !== "+").length;
     const added = part.filter(([mark]) => mark !== "-").length;
     if (shown[from] === 1) {
-      out.push(`@@ -${old},${removed} +${fresh},${added} @@`, ...part.flatMap(([mark, text]) => render(mark, text)));
+      out.push(`@@ -${old},${removed} +${fresh},${added} @@`);
+      // One by one: a call takes fewer arguments than a long file has lines.
+      for (const [mark, text] of part) out.push(...render(mark, text));
     }
     old += removed;
     fresh += added;

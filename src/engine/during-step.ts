@@ -6,6 +6,8 @@ import type { Usage } from "../protocol/task/budget.ts";
 import { type CompleteMessage, completeMessage, type Message } from "../protocol/task/message.ts";
 import type { DuringStep, OwnEvent, StepAsk, Waited } from "../ports.ts";
 import { type BudgetAsker, hasUsageLeft, isOverTime, passTime, passUsage, settleUsage } from "./budget-gate.ts";
+import { leastUsage } from "./day-cap.ts";
+import { type DayPasser, dayPasser } from "./pass-day-cap.ts";
 import { lineTime, messageIn, shortMessage } from "./recorded-message.ts";
 import { nothingUsed, type RunCore } from "./run-core.ts";
 import { awaitAnswer, openWaitAt, receiveMailAt, waitId } from "./run-waits.ts";
@@ -21,6 +23,7 @@ export class WorkDuringStep implements DuringStep {
   readonly #core: RunCore;
   readonly #key: string;
   readonly #askAboutLimit: BudgetAsker;
+  readonly #passDay: DayPasser;
   /** Asks that are open. While there is one, the step counts as waiting. */
   #asking = 0;
   readonly #waits = new Set<number>();
@@ -30,6 +33,7 @@ export class WorkDuringStep implements DuringStep {
     this.#core = core;
     this.#key = key;
     this.#askAboutLimit = asker(core, this.#named("limit"));
+    this.#passDay = dayPasser(core, this.#named("limit"));
   }
 
   /** The body has ended: nobody hears an answer any more, and nobody takes a message. */
@@ -103,26 +107,27 @@ export class WorkDuringStep implements DuringStep {
     const core = this.#core;
     if (core.recorded(name) !== undefined) return;
     settleUsage(core.task, nothingUsed, usage);
+    core.parts.day.settle(nothingUsed, usage);
     const body = JSON.stringify({ key: this.#key, spent: usage });
     core.record(name, { kind: "noted", body, used: usage, event: "budget.settled" });
   }
 
   get withinLimits(): boolean {
     const { task, parts } = this.#core;
-    return !isOverTime(parts.recorder, task) && hasUsageLeft(task);
+    return !isOverTime(parts.recorder, task) && hasUsageLeft(task) && parts.day.hasLeft;
   }
 
   async passLimits(): Promise<void> {
     this.#over.signal.throwIfAborted();
     const { task, parts } = this.#core;
-    if (this.withinLimits && !parts.slots.paused) return;
+    if (this.withinLimits && !parts.slots.paused && !parts.day.isOn) return;
     await this.#waiting(async () => {
-      while (!this.withinLimits) {
-        await (isOverTime(parts.recorder, task)
-          ? passTime(parts.recorder, task, this.#askAboutLimit)
-          : passUsage(parts.recorder, task, nothingUsed, this.#askAboutLimit));
+      do {
+        if (isOverTime(parts.recorder, task)) await passTime(parts.recorder, task, this.#askAboutLimit);
+        else if (!hasUsageLeft(task)) await passUsage(parts.recorder, task, nothingUsed, this.#askAboutLimit);
+        else await this.#passDay(leastUsage);
         this.#core.check();
-      }
+      } while (!this.withinLimits);
     });
   }
 }

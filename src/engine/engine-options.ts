@@ -7,6 +7,7 @@ import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { CompleteMessage } from "../protocol/task/message.ts";
 import type { Clock, RunnerRegistry, StartOptions, TreeRunners } from "../ports.ts";
 import type { Store } from "../store/store.ts";
+import type { DayCap } from "./day-cap.ts";
 import type { Redact } from "./recorder.ts";
 import type { TreeOptions } from "./trees.ts";
 
@@ -19,6 +20,8 @@ export interface EngineOptions extends TreeOptions {
   readonly treeRunners?: TreeRunners;
   /** Other processes run other trees of the same store. */
   readonly sharesStore?: boolean;
+  /** What all trees may use in a day; nothing is capped when absent. */
+  readonly day?: DayCap;
   /** Tasks that run at the same time, over all trees. */
   readonly slots?: number;
   /** Text that is being written: shown, not kept. */

@@ -6,6 +6,7 @@ import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { CompleteMessage } from "../protocol/task/message.ts";
 import type { Clock } from "../ports.ts";
 import type { Store } from "../store/store.ts";
+import type { DayCap } from "./day-cap.ts";
 import type { LiveTask } from "./live-task.ts";
 import type { LiveTasks } from "./live-tasks.ts";
 import type { PauseSwitch } from "./pause-switch.ts";
@@ -22,6 +23,8 @@ export interface EngineParts {
   readonly slots: Slots;
   readonly tasks: LiveTasks;
   readonly waits: Waits;
+  /** Over all trees, of all processes. */
+  readonly day: DayCap;
   readonly pause: PauseSwitch;
   readonly runners: Runners;
   readonly trials: ResumeTrials;

@@ -1,5 +1,6 @@
 // The engine: what the outside may do to tasks, and how all of them are paused and stopped.
 
+import { refusedYes } from "../core/program-work.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
@@ -11,6 +12,8 @@ import type { OpenStatus } from "../store/store.ts";
 import { addRoot } from "./add-tasks.ts";
 import { answerProblem, notOpen } from "./check-answer.ts";
 import { forgetResumes } from "./crash-guard.ts";
+import { dayWaitProblem } from "./day-answers.ts";
+import { noDayCap } from "./day-cap.ts";
 import { Driver } from "./driver.ts";
 import { cancelTask } from "./end-task.ts";
 import { defaultSlots, type EngineOptions, type EngineStart } from "./engine-options.ts";
@@ -27,6 +30,7 @@ import { OutsideWaits } from "./outside-waits.ts";
 import { PauseSwitch } from "./pause-switch.ts";
 import { Recorder } from "./recorder.ts";
 import { ResumeTrials } from "./resume-trials.ts";
+import { rootRecord } from "./root-record.ts";
 import { Runners } from "./runners.ts";
 import { Slots } from "./slots.ts";
 import { StartedKeys } from "./started-keys.ts";
@@ -53,13 +57,15 @@ export class Engine implements TaskControl {
     const recorder = new Recorder(store, clock, options.redact);
     const slots = new Slots(options.slots ?? defaultSlots);
     const tasks = new LiveTasks();
+    const day = options.day ?? noDayCap(clock);
     this.#parts = {
       store,
       clock,
       recorder,
       slots,
       tasks,
-      waits: new Waits(recorder, slots),
+      waits: new Waits(recorder, slots, day),
+      day,
       pause: new PauseSwitch({
         store,
         clock,
@@ -271,11 +277,16 @@ export class Engine implements TaskControl {
     const id = idInName(store.salt, wait);
     const open = id === undefined ? undefined : waits.get(id);
     if (id === undefined || open === undefined) return notOpen(this.#parts, wait, id);
-    if (open.body.ask !== undefined && NoAnswer.safeParse(value).success) {
+    const isNoAnswer = NoAnswer.safeParse(value).success;
+    const ofTheDay = dayWaitProblem(open.body, by, isNoAnswer);
+    if (ofTheDay !== undefined) return { outcome: "invalid", message: ofTheDay };
+    if (open.body.ask !== undefined && isNoAnswer) {
       if (!waits.settle(id, "expired", null)) return notOpen(this.#parts, wait, id);
       await store.committed();
       return { outcome: "accepted" };
     }
+    const refused = refusedYes(rootRecord(store, open.task.tree).config, open.body.ask?.kind, { answer: value, by });
+    if (refused !== undefined) throw new TuttiError("refused", `${wait} still waits: ${refused}`);
     const problem = answerProblem(open, value);
     if (problem !== undefined) return { outcome: "invalid", message: problem };
     const unverified = open.schema === undefined ? { unverified: true } : {};
@@ -362,8 +373,14 @@ export class Engine implements TaskControl {
 
   async resumeTask(task: TaskId, by: Answerer): Promise<void> {
     this.#checkRoom();
-    resumeStopped(this.#parts, this.#live(task) ?? (await this.#notLive(task)), by);
-    await this.#parts.store.committed();
+    const live = this.#live(task) ?? (await this.#notLive(task));
+    const { store } = this.#parts;
+    // It is a yes to the question of the stopped task, whichever way it comes.
+    const answer = { kind: "approval", approved: true };
+    const refused = refusedYes(rootRecord(store, live.tree).config, "approval", { answer, by });
+    if (refused !== undefined) throw new TuttiError("refused", `${task} stays stopped: ${refused}`);
+    resumeStopped(this.#parts, live, by);
+    await store.committed();
   }
 
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult> {

@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { postgresPrograms } from "../../test/support/postgres-server.ts";
 import { sharedServer } from "../../test/support/stores.ts";
 
-const files = ["budget-gate", "pause-switch", "crash-guard", "random-trees"];
+const files = ["budget-gate", "day-cap", "pause-switch", "crash-guard", "random-trees"];
 
 if (postgresPrograms() === undefined) test("limits on PostgreSQL", { skip: "PostgreSQL is not installed" });
 else {

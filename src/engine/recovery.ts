@@ -2,6 +2,7 @@
 
 import { accountKinds, hold, newAccount, raise, settle } from "../core/account.ts";
 import { isLifeEvent, nextStatus } from "../core/task-state.ts";
+import { dayCapLabel } from "../core/day-question.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskStatus } from "../protocol/task/task-status.ts";
 import type { AnswerRow, EventType, TaskRow } from "../store/store.ts";
@@ -135,7 +136,7 @@ function restoreTree(parts: EngineParts, { root, known, downSince }: FoundTree):
     const task = nearest(wait.task);
     const answer = store.answer(wait.id);
     if (answer === undefined) waits.adopt(wait, task);
-    if (wait.ask === null) continue;
+    if (wait.ask === null && waitBodyIn(wait).label !== dayCapLabel) continue;
     clockMoves.push({ at: wait.raised_at, move: () => countAsk(task, 1, wait.raised_at) });
     if (answer === undefined) continue;
     clockMoves.push({ at: answer.at, move: () => countAsk(task, -1, answer.at) });

@@ -13,6 +13,7 @@ import { type BudgetAsker, isOverTime, passTime, passUsage, settleUsage, tryHold
 import { WorkDuringStep } from "./during-step.ts";
 import { fingerprint } from "../core/fingerprint.ts";
 import { taskName } from "../store/names.ts";
+import { dayPasser, waitedForDay, withdrawDayWaits } from "./pass-day-cap.ts";
 import { nothingUsed, otherInput, type RunCore } from "./run-core.ts";
 import { awaitAnswer, openWaitAt } from "./run-waits.ts";
 import { failedStep, type Made, outcomeOf, outcomeToRecord } from "./step-outcome.ts";
@@ -41,6 +42,7 @@ export async function runStep<T>(core: RunCore, key: string, options: StepOption
       core.check();
     }
     if (!isWithinLimits(core, options)) await passLimits(core, step);
+    if (!core.info.fresh && options.reserve !== undefined) withdrawDayWaits(core, key);
   } catch (thrown) {
     endStep(core);
     throw thrown;
@@ -59,7 +61,15 @@ interface Performed<T> {
 
 /** The usual case, without waiting: true when there is time and the reservation is held. */
 function isWithinLimits<T>(core: RunCore, { reserve }: StepOptions<T>): boolean {
-  return !isOverTime(core.parts.recorder, core.task) && (reserve === undefined || tryHold(core.task, reserve));
+  return !isOverTime(core.parts.recorder, core.task) && (reserve === undefined || holdAll(core, reserve));
+}
+
+/** Within the budget of the tree and the cap of the day, or neither is touched. */
+function holdAll({ parts, task }: RunCore, reserve: Usage): boolean {
+  if (!tryHold(task, reserve)) return false;
+  if (parts.day.tryHold(reserve)) return true;
+  settleUsage(task, reserve, nothingUsed);
+  return false;
 }
 
 /** Waits for a person at each limit in the way, until the reservation is held. */
@@ -68,10 +78,14 @@ async function passLimits<T>(core: RunCore, { key, input, options }: Performed<T
   const { recorder } = core.parts;
   const { reserve } = options;
   const ask = budgetAsker(core, key);
+  const passDay = dayPasser(core, key);
   try {
     if (isOverTime(recorder, task)) await core.resting(() => passTime(recorder, task, ask));
-    while (reserve !== undefined && !tryHold(task, reserve)) {
-      await core.resting(() => passUsage(recorder, task, reserve, ask));
+    while (reserve !== undefined && !holdAll(core, reserve)) {
+      await core.resting(async () => {
+        await passUsage(recorder, task, reserve, ask);
+        await passDay(reserve);
+      });
     }
   } catch (thrown) {
     core.check();
@@ -303,8 +317,9 @@ async function timed<T>(
 }
 
 function settle<T>(core: RunCore, options: StepOptions<T>, used: Usage): void {
-  if (options.reserve !== undefined || used !== nothingUsed)
-    settleUsage(core.task, options.reserve ?? nothingUsed, used);
+  if (options.reserve === undefined && used === nothingUsed) return;
+  settleUsage(core.task, options.reserve ?? nothingUsed, used);
+  core.parts.day.settle(options.reserve ?? nothingUsed, used);
 }
 
 /** The note of an earlier try; records and throws `outcome_unknown` when a try that may not be repeated was cut off. */
@@ -346,7 +361,7 @@ function wasStopped(note: string | null): boolean {
  */
 function presumeSent(core: RunCore, key: string, reserved: Usage): void {
   const { parts, task, info } = core;
-  if (askedBeforeItWasSent(core, key)) return;
+  if (askedBeforeItWasSent(core, key) || waitedForDay(core, key)) return;
   let name = `${key}!presumed`;
   for (let count = 2; parts.store.logAt(info.id, name) !== undefined; count += 1) name = `${key}!presumed${count}`;
   if (!tryHold(task, reserved)) return;

@@ -1,5 +1,6 @@
 // A task that was stopped: its attempt is over, and it waits until somebody resumes it, cancels it, or forgets it for long.
 
+import { inLine } from "../core/foreign-words.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { Answer, type Answerer, stoppedLabel } from "../protocol/task/ask.ts";
 import { cancelTask } from "./end-task.ts";
@@ -20,7 +21,7 @@ export function raiseStopAsk(parts: EngineParts, task: LiveTask, stop: { attempt
   const { waits, clock } = parts;
   const now = clock.now();
   const place = { run: task.run, key: `!stopped:${stop.attempt}`, raised_at: now, due: now + resumableMs };
-  const question = `This task was stopped: ${stop.reason}. Resume it? A no cancels it.`;
+  const question = `This task was stopped: ${inLine(stop.reason)}. Resume it? A no cancels it.`;
   const details = { stopped: { task: task.name, agent: task.agent, attempt: stop.attempt } };
   waits.open(task, place, { ask: { kind: "approval", question, details }, label: stoppedLabel });
   holdStopped(parts, task);

@@ -1,5 +1,6 @@
 // Waits that are open: delivered to, expired or withdrawn, whichever comes first; the others are told (invariant 8).
 
+import { dayCapLabel } from "../core/day-question.ts";
 import { expiryMeaning } from "../protocol/task/ask.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import type { Clock, Schema } from "../ports.ts";
@@ -7,6 +8,7 @@ import type { AnswerRow, Store, WaitRow } from "../store/store.ts";
 import { decideBudget } from "./budget-gate.ts";
 import { countAsk, type LiveTask } from "./live-task.ts";
 import { askName } from "../store/names.ts";
+import { chosen, type DayQuestions } from "./day-answers.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Slots } from "./slots.ts";
 import { storedAnswerIn, type WaitBody, waitBodyIn } from "./wait-body.ts";
@@ -27,19 +29,21 @@ export class Waits {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #slots: Slots;
+  readonly #day: DayQuestions;
   readonly #open = new Map<number, OpenWait>();
   readonly #adopted = new Set<number>();
   /** Settled but perhaps not yet committed, so the store cannot tell. */
   readonly #justSettled = new Map<number, AnswerRow>();
 
-  constructor(recorder: Recorder, slots: Slots) {
+  constructor(recorder: Recorder, slots: Slots, day: DayQuestions) {
     this.#recorder = recorder;
     this.#store = recorder.store;
     this.#clock = recorder.clock;
     this.#slots = slots;
+    this.#day = day;
   }
 
-  get(id: number): { readonly body: WaitBody; readonly schema: Schema<unknown> | undefined } | undefined {
+  get(id: number): Readonly<Pick<OpenWait, "task" | "body" | "schema">> | undefined {
     return this.#open.get(id);
   }
 
@@ -52,8 +56,10 @@ export class Waits {
     const id = this.#store.addWait({ ...row, ...place, body: clean });
     this.#hold({ id, task, body: kept, due: row.due });
     const name = askName(this.#store.salt, id);
-    if (ask === undefined) this.#recorder.emit(task, "wait.opened", { wait: name, label });
-    else this.#askOpened(task, id, "ask.raised", { ask: name });
+    if (ask === undefined) {
+      if (label === dayCapLabel) countAsk(task, 1, this.#clock.now());
+      this.#recorder.emit(task, "wait.opened", { wait: name, label });
+    } else this.#askOpened(task, id, "ask.raised", { ask: name });
     return id;
   }
 
@@ -138,7 +144,7 @@ export class Waits {
   }
 
   /** False when somebody else was first. */
-  settle(id: number, kind: AnswerRow["kind"], body: string | null): boolean {
+  settle(id: number, kind: AnswerRow["kind"], given: string | null): boolean {
     const wait = this.#open.get(id);
     if (wait === undefined || this.#store.failure !== undefined) return false;
     // Its time may have passed while no process ran, and its timer not have fired yet.
@@ -146,15 +152,18 @@ export class Waits {
       this.settle(id, "expired", null);
       return false;
     }
-    const { task } = wait;
+    const { task, body } = wait;
     this.#open.delete(id);
     wait.callOff();
     task.waits?.delete(id);
-    const answer: AnswerRow = { wait: id, kind, at: this.#clock.now(), body };
+    const answer: AnswerRow = { wait: id, kind, at: this.#clock.now(), body: given };
     this.#store.addAnswer(answer);
     this.#justSettled.set(id, answer);
     this.#store.committed().then(
-      () => this.#justSettled.delete(id),
+      () => {
+        this.#justSettled.delete(id);
+        return body.label === dayCapLabel && body.ask !== undefined ? this.#dayDecided(wait, answer) : undefined;
+      },
       () => undefined,
     );
     this.#tell(wait, answer);
@@ -162,11 +171,17 @@ export class Waits {
     return true;
   }
 
+  /** After the commit: what the person said counts once. */
+  async #dayDecided({ id, body }: OpenWait, answer: AnswerRow): Promise<void> {
+    await this.#day.closed(askName(this.#store.salt, id), chosen(body, answer)).catch(() => undefined);
+  }
+
   #tell({ id, task, body }: OpenWait, answer: AnswerRow): void {
     const { ask } = body;
     const { kind } = answer;
     const name = askName(this.#store.salt, id);
     if (ask === undefined) {
+      if (body.label === dayCapLabel) countAsk(task, -1, answer.at);
       this.#recorder.emit(task, "wait.settled", { wait: name, outcome: kind });
       return;
     }

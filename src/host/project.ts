@@ -59,6 +59,8 @@ export interface ConfigView {
   readonly trusted: boolean;
   /** What a JSON config sets; code must run before anybody knows. */
   readonly sets: unknown;
+  /** The MCP servers that a JSON config declares, with all of their settings, a line each. */
+  readonly servers: readonly string[];
 }
 
 /** What a trusted config sets. */
@@ -210,10 +212,10 @@ export interface ServerView {
   /** Where it is declared. */
   readonly from: string;
   readonly hash: string;
-  /** The command, or the address. */
-  readonly runs: string;
-  /** The names of variables that it is given. */
-  readonly variables: readonly string[];
+  /** All of its settings, one a line: what is agreed to. */
+  readonly settings: readonly string[];
+  /** Whether these hold characters that cannot be seen, which are written as escapes. */
+  readonly invisible: boolean;
   readonly state: "trusted" | "not trusted" | "changed" | "tools changed" | "refused";
   /** Whether there is a login; null for a program, which one does not log in to. */
   readonly login: boolean | null;
@@ -233,6 +235,28 @@ export interface TriedServer {
   /** Null when it could not be started. */
   readonly tools: readonly ServerToolView[] | null;
   readonly problems: readonly string[];
+}
+
+/** Where a login at an MCP server would go. */
+export interface LoginQuestion {
+  /** The origin of the server, which names the issuer. */
+  readonly server: string;
+  readonly issuer: string;
+  /** What the issuer says of its endpoints; absent as long as it was not asked. */
+  readonly endpoints?: {
+    readonly authorization: string;
+    readonly token: string;
+    readonly registration?: string;
+  };
+}
+
+export interface ServerLogin {
+  /** The authorization server that the person named beforehand: it needs no confirmation, and any other is refused. */
+  readonly issuer?: string;
+  /** Asks the person whether the login may go there. */
+  readonly confirm: (question: LoginQuestion) => Promise<boolean>;
+  readonly onUrl: (url: string) => Promise<void>;
+  readonly signal: AbortSignal;
 }
 
 export interface Finding {
@@ -310,10 +334,7 @@ export interface Project {
   /** Records that these servers may be used as they were shown, starts them, and says what they offer. */
   trustServers(shown: ServersView): Promise<readonly TriedServer[]>;
   /** Calls `onUrl` with the address at which the person logs in, and returns when they have. */
-  logInServer(
-    name: string,
-    options: { readonly onUrl: (url: string) => Promise<void>; readonly signal: AbortSignal },
-  ): Promise<void>;
+  logInServer(name: string, options: ServerLogin): Promise<void>;
   /** False when there was no login. */
   logOutServer(name: string): Promise<boolean>;
   /** Takes back every agreement about the project, its config, its settings for agents and its servers; false when there was none. */

@@ -133,7 +133,7 @@ test("with memory nothing is written to disk", async (t) => {
 
 test("an MCP server that a killed program left behind is ended by the next one (3)", async (t) => {
   const state = tempFolder(t);
-  const left = await startHeld({ argv: ["/bin/sleep", "300"], cwd: state, env: {}, step: "mcp:left" });
+  const left = await startHeld({ program: { argv: ["/bin/sleep", "300"], env: {} }, cwd: state, step: "mcp:left" });
   left.release();
   await noteProcess(state, left.note);
   const [file = ""] = readdirSync(join(state, "mcp-processes"));

@@ -10,6 +10,7 @@ const assignment = (more: Partial<AssignmentResult>): AssignmentResult => ({
   claim: "PR opened: https://github.com/a/b/pull/1, test result: ok. 3 passed",
   state: "verified",
   reason: "`npm test` passed.",
+  pending: [],
   evidence: ["evd_1"],
   commit: null,
   tree: null,

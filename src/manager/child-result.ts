@@ -6,7 +6,8 @@ import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { AssignmentResult } from "../protocol/task/assignment.ts";
 
 export interface ChildOutcome {
-  readonly state: "verified" | "failed";
+  /** `unverified`: it is done as far as it can tell itself, and a check of the person waits for the rest of the goal. */
+  readonly state: "verified" | "unverified" | "failed";
   readonly reason: string;
   /** Absent when the task ended without one. */
   readonly result?: AssignmentResult;
@@ -21,6 +22,9 @@ export function childOutcome({ status, content }: AgentResult): ChildOutcome {
   const result = read.data;
   if (result.state === "verified" && result.evidence.length > 0) {
     return { state: "verified", reason: result.reason, result };
+  }
+  if (result.state === "unverified" && result.pending.length > 0 && result.evidence.length > 0) {
+    return { state: "unverified", reason: result.reason, result };
   }
   const reason =
     result.state === "verified" ? `nothing proves it: ${result.reason}` : `${result.state}: ${result.reason}`;

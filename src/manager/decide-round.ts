@@ -1,5 +1,6 @@
 // DECOMPOSE: asks the manager's model for a decision until there are tasks to launch, or a person ends it.
 
+import { inLine, saidBy } from "../core/foreign-words.ts";
 import { refuseDirectWork } from "../core/launch.ts";
 import { planRound, type PlannedRound } from "../core/plan-graph.ts";
 import { TuttiError } from "../protocol/error.ts";
@@ -57,7 +58,7 @@ async function replyTo(run: GoalRun, text: string): Promise<string | undefined> 
       return await callManagerModel(run, text);
     } catch (thrown) {
       if (!(thrown instanceof TuttiError) || thrown.code !== "step_failed") throw thrown;
-      const question = `The model ${run.modelName}, which decides for this goal, gave no reply: ${thrown.message}. Try again?`;
+      const question = `The model ${run.modelName}, which decides for this goal, gave no reply: ${inLine(thrown.message)}. Try again?`;
       const answer = await askAboutGoal(run, { question, choices: [tryAgain, stop] }, thrown.message);
       if (answer?.text !== tryAgain) return undefined;
     }
@@ -137,7 +138,9 @@ async function askWhatNow(
     return withFollowUps(run, said);
   }
   const question =
-    kind === "asks" ? said : `${reason}, so nothing was launched. What should it do? It wrote: ${said.slice(0, 2_000)}`;
+    kind === "asks"
+      ? said
+      : `${inLine(reason)}, so nothing was launched. What should it do?\n${saidBy("It wrote", said.slice(0, 2_000))}`;
   const answer = await askAboutGoal(run, { question }, reason);
   if (answer === undefined) return undefined;
   if (isStop(answer.text)) return stop;

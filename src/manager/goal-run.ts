@@ -38,8 +38,12 @@ export interface GoalRun {
   rounds: number;
   /** Numbers the operations that have no name of their own. The order of operations is the same after a restart. */
   operations: number;
+  /** Tasks that only the merged work can verify, with the person's checks that still failed after each. */
+  readonly unproven: Map<TaskId, readonly (readonly string[])[]>;
   /** What failed on the merged work in earlier rounds. */
   readonly brokenWhole: Set<string>;
+  /** Doubts about the merged work that a person has settled. */
+  readonly accepted: Set<string>;
   /** What a person accepted on the merged work although it failed. */
   despite: string | undefined;
   /** How many results are taken before it is looked again which other tasks have ended. */
@@ -70,7 +74,9 @@ export function openGoal(parts: GoalRunParts, goal: Goal): GoalRun {
     followUps: [],
     rounds: 0,
     operations: 0,
+    unproven: new Map(),
     brokenWhole: new Set(),
+    accepted: new Set(),
     despite: undefined,
     looks: { pause: 0, skip: 0 },
     stopped: undefined,

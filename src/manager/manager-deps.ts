@@ -10,7 +10,7 @@ import type { AssignmentResult } from "../protocol/task/assignment.ts";
 import { Evidence } from "../protocol/task/evidence.ts";
 import { Criterion, type Goal, type PlannedTask } from "../protocol/task/goal.ts";
 
-/** A verified task and what it left. */
+/** A task that is verified, or as good as its own checks can tell, and what it left. */
 export interface FinishedWork {
   readonly planned: PlannedTask;
   readonly task: TaskId;
@@ -23,6 +23,8 @@ export interface AssignmentRequest {
   /** The work that the task builds on: its handoff has their results, its workspace their files. */
   readonly predecessors: readonly FinishedWork[];
   readonly file: GoalFile;
+  /** No other task of the goal is under way or waits. */
+  readonly isLast: boolean;
 }
 
 /** Who would do a task, as it is shown before it starts. */
@@ -63,6 +65,8 @@ export const IntegrationResult = z.discriminatedUnion("kind", [
     failures: z.array(z.string()).default([]),
     /** What somebody should look at on the merged work, such as a flaky check, a sentence each. */
     doubts: z.array(z.string()).default([]),
+    /** What only a person can settle, such as a check that passes only as the work changed it, a sentence each. */
+    unsettled: z.array(z.string()).default([]),
   }),
   z.strictObject({
     kind: z.literal("conflict"),

@@ -1,6 +1,8 @@
 // The runner `manager`: from a goal to a verified result, as one durable function over the phases of a goal.
 
+import { inLine } from "../core/foreign-words.ts";
 import { hasAllFailed, unfinishedTasks } from "../core/plan-graph.ts";
+import { doneSentence } from "../core/done-sentence.ts";
 import { goalOfTask } from "../core/goal-id.ts";
 import type { Durable, Runner } from "../ports.ts";
 import { TuttiError } from "../protocol/error.ts";
@@ -34,7 +36,7 @@ export function managerRunner(deps: ManagerDeps): Runner {
       const { id } = goalNow(run);
       throw new TuttiError("task_failed", `the goal was not reached: ${ended.reason}`, { details: { goal: id } });
     }
-    const met = "every task is verified and every criterion is met";
+    const met = doneSentence(goalNow(run));
     const reason = run.despite === undefined ? met : `${met}; ${run.despite}`;
     await postOutcome(run, { status: "done", reason });
     changeStatus(run, "done", reason);
@@ -55,7 +57,7 @@ async function intake(durable: Durable, deps: ManagerDeps): Promise<GoalRun> {
     reason: "it was handed to the manager",
     acceptance: accept.map((one, index) => ({
       id: `c${index + 1}`,
-      text: one,
+      ...(typeof one === "string" ? { text: one } : one),
       from: "person",
       confirmed: true,
       state: "open",
@@ -123,7 +125,7 @@ async function mayGoOn(run: GoalRun, problems: readonly string[]): Promise<Ended
   const reason = allFailed
     ? `all tasks failed: ${listed}`
     : `after ${run.rounds} rounds, which is the limit, this is not done: ${listed}`;
-  const question = `${reason}. Say what to do differently, or "stop" to end the goal.`;
+  const question = `${inLine(reason)}. Say what to do differently, or "stop" to end the goal.`;
   const answer = await askAboutGoal(run, { question, details: { problems } }, reason);
   if (answer === undefined) return { status: "failed", reason: `${reason} (nobody answered)` };
   if (isStop(answer.text)) return { status: "abandoned", reason: `${answer.by.name} ended the goal: ${reason}` };

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { quoted } from "../core/foreign-words.ts";
 import { issueComment } from "../core/issue-comment.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { GoalStatus } from "../protocol/task/goal.ts";
@@ -20,7 +21,7 @@ export async function postOutcome(
   const text = issueComment({ goal: goalNow(run), outcome, branch: run.goal.integration?.branch ?? null });
   const question = [
     `May this comment be posted on ${url}? It is posted with your login of gh, exactly as it stands here.`,
-    ...text.split("\n").map((line) => `  | ${line}`),
+    quoted(text),
   ].join("\n");
   const { approved } = await approveOnGoal(
     run,

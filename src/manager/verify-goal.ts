@@ -1,6 +1,9 @@
 // VERIFY: merges the work of the tasks, has the criteria checked on it as a whole, and says what the goal still lacks.
 
+import { isSameArgv } from "../core/criterion-check.ts";
+import { inLine, quoted } from "../core/foreign-words.ts";
 import { goalGate } from "../core/goal-gate.ts";
+import { checkLine } from "../core/make-evidence.ts";
 import type { EvidenceId } from "../protocol/ids.ts";
 import type { Criterion } from "../protocol/task/goal.ts";
 import { addEvidence, askAboutGoal, type GoalRun, goalNow, nextKey, noteOnGoal, tell } from "./goal-run.ts";
@@ -46,32 +49,70 @@ export async function verifyGoal(run: GoalRun): Promise<Verified> {
     const isNew = problems.some((problem) => !run.brokenWhole.has(problem));
     for (const problem of problems) run.brokenWhole.add(problem);
     if (unmet.length > 0 || isNew) return { kind: "again", problems };
-    const refused = await askAboutFailures(run, failures);
-    if (refused !== undefined) return refused;
+    const settled = await askAboutFailures(run, failures);
+    if (settled.kind !== "accepted") return settled;
   }
+  const unsettled = result.unsettled.filter((one) => !run.accepted.has(one)).map(onTheWhole);
+  if (unsettled.length > 0) {
+    const settled = await askAboutFailures(run, unsettled);
+    if (settled.kind !== "accepted") return settled;
+    for (const one of result.unsettled) run.accepted.add(one);
+  }
+  const left = await proveTheRest(run, result);
+  if (left !== undefined) return left;
   const open = acceptance.filter(({ state }) => state === "open");
   if (open.length > 0) return askAboutCriteria(run, open);
   const { open: isOpen, missing } = goalGate(goalNow(run));
   return isOpen ? { kind: "done" } : { kind: "again", problems: missing };
 }
 
+/** The merged work passes the checks of the person that failed after some of its tasks, so these are verified now. */
+async function proveTheRest(
+  run: GoalRun,
+  { evidence }: Extract<IntegrationResult, { kind: "checked" }>,
+): Promise<Verified | undefined> {
+  for (const [task, pending] of run.unproven) {
+    const proofs = pending.map((argv) =>
+      evidence.find(({ fact }) => fact.kind === "check" && fact.outcome === "passed" && isSameArgv(fact.argv, argv)),
+    );
+    const own = goalNow(run).links.find((link) => link.task === task)?.evidence ?? [];
+    const ids = [...own, ...proofs.flatMap((proof) => proof?.id ?? [])];
+    const missing = pending.filter((_, at) => proofs[at] === undefined);
+    let reason = "what still failed after it passes on the merged work";
+    if (missing.length > 0) {
+      const lines = missing.map((argv) => `${checkLine({ argv: [...argv] })} was not seen to pass.`);
+      const settled = await askAboutFailures(run, lines);
+      if (settled.kind !== "accepted") return settled;
+      ids.push(settled.evidence);
+      reason = `${settled.by} accepted it`;
+    }
+    const data = { task, state: "verified", superseded_by: null, evidence: ids, reason } as const;
+    tell(run, { type: "goal.link_changed", data });
+  }
+  run.unproven.clear();
+  return undefined;
+}
+
 function onTheWhole(sentence: string): string {
   return `on the work of all tasks together: ${sentence}`;
 }
 
-/** Another round left the same checks failing. Undefined when a person takes the work as it is. */
-async function askAboutFailures(run: GoalRun, failures: readonly string[]): Promise<Verified | undefined> {
+type Settled = { readonly kind: "accepted"; readonly evidence: EvidenceId; readonly by: string } | Verified;
+
+/** What no further round mended, and no model can settle: a person takes the work as it is, or does not. */
+async function askAboutFailures(run: GoalRun, failures: readonly string[]): Promise<Settled> {
   const reason = failures.join(" ");
-  const question = `Another round has not mended this: ${reason} Do you accept the work as it is?`;
+  const question = `This is not settled: ${inLine(reason)} Do you accept the work as it is?`;
   const answer = await askAboutGoal(run, { question, choices: [acceptAnyway, again, stop] }, reason);
   if (answer === undefined) return { kind: "stop", reason: `${reason} Nobody answered.` };
   if (answer.text === again) return { kind: "again", problems: failures };
   if (answer.text !== acceptAnyway || answer.by.kind !== "person") return { kind: "stop", reason };
-  const fact = { kind: "person", by: answer.by.name, text: `${acceptAnyway}, despite: ${reason}` } as const;
-  await addEvidence(run, fact, { source: answer.by.name, criteria: [] });
-  run.despite = `${answer.by.name} accepted the work, despite: ${reason}`;
+  const by = answer.by.name;
+  const fact = { kind: "person", by, text: `${acceptAnyway}, despite: ${reason}` } as const;
+  const { id } = await addEvidence(run, fact, { source: by, criteria: [] });
+  run.despite = `${by} accepted the work, despite: ${reason}`;
   noteOnGoal(run, run.despite);
-  return undefined;
+  return { kind: "accepted", evidence: id, by };
 }
 
 function problemOf({ goal }: GoalRun, { id, text }: Criterion): string {
@@ -93,7 +134,14 @@ function workToMerge({ finished, graph }: GoalRun): FinishedWork[] {
 async function askAboutCriteria(run: GoalRun, open: readonly Criterion[]): Promise<Verified> {
   const listed = open.map(({ id, text }) => `${id}: ${text}`);
   const reason = `nothing proves ${open.map(({ id }) => id).join(", ")}`;
-  const question = `All tasks are verified, but nothing proves these criteria: ${listed.join("; ")}. Do you accept them as met?`;
+  const lacking = open.map(
+    ({ id, text }) => `${id}: ${run.goal.judgements.get(id) ?? `"${text}": nothing proves it.`}`,
+  );
+  const question = [
+    "All tasks are verified, and these criteria are not proven:",
+    quoted(lacking.join("\n")),
+    "What becomes of them? They count as met only by your word.",
+  ].join("\n");
   const details = { criteria: open.map(({ id, text, from }) => ({ id, text, from })) };
   const answer = await askAboutGoal(run, { question, choices: [accept, again, stop], details }, reason);
   if (answer === undefined) return { kind: "stop", reason: `${reason}, and nobody answered` };

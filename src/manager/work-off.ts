@@ -1,6 +1,6 @@
 // LAUNCH and OBSERVE: launches tasks as they become ready, and takes their results and the person's messages as they come.
 
-import { addToGraph, predecessorsOf, settleTask, takeReady } from "../core/plan-graph.ts";
+import { addToGraph, hasWaiting, predecessorsOf, settleTask, takeReady } from "../core/plan-graph.ts";
 import type { NewTask, Source } from "../ports.ts";
 import { toTuttiError } from "../protocol/error.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
@@ -34,15 +34,16 @@ export async function workOff(run: GoalRun): Promise<void> {
   await cancelAll(run);
 }
 
-function requestFor(run: GoalRun, planned: PlannedTask): AssignmentRequest {
+function requestFor(run: GoalRun, planned: PlannedTask, isLast: boolean): AssignmentRequest {
   const predecessors = predecessorsOf(run.graph, planned).flatMap((id) => run.finished.get(id) ?? []);
-  return { goal: goalNow(run), planned, predecessors, file: run.file };
+  return { goal: goalNow(run), planned, predecessors, file: run.file, isLast };
 }
 
 /** All tasks that are ready now are created together, before any of them runs. */
 async function launch(run: GoalRun, ready: readonly PlannedTask[]): Promise<void> {
+  const isLast = ready.length === 1 && run.inFlight.size === 0 && !hasWaiting(run.graph);
   const children = ready.map((planned): NewTask => ({
-    ...run.deps.assign(requestFor(run, planned)),
+    ...run.deps.assign(requestFor(run, planned, isLast)),
     rights: { tools: "*", roots: [planned.workdir] },
   }));
   let tasks;
@@ -104,6 +105,7 @@ function settle(run: GoalRun, value: AgentResult): void {
   const evidence = result?.evidence ?? [];
   tell(run, { type: "goal.link_changed", data: { task, state, superseded_by: null, evidence, reason } });
   if (state === "failed" || result === undefined) return fail(run, planned.id, reason);
+  if (state === "unverified") run.unproven.set(task, result.pending);
   run.finished.set(planned.id, { planned, task, result });
   settleTask(run.graph, planned.id, "verified");
 }

@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { outputCheck } from "../agent/loop/output-schema.ts";
-import { escapeInvisible } from "../core/escape-invisible.ts";
+import { inLine, quoted } from "../core/foreign-words.ts";
 import type { RunningStep, StepContext } from "../ports.ts";
 import { Answer } from "../protocol/task/ask.ts";
 import type { Elicitation, Elicited } from "./mcp-connection.ts";
@@ -18,26 +18,36 @@ const asked = new WeakMap<object, number>();
 
 const Form = z.object({ properties: z.record(z.string(), z.looseObject({ default: z.unknown() })) });
 
-type AskingStep = StepContext & Partial<Pick<RunningStep, "during">>;
+type AskingStep = Pick<StepContext, "signal"> & { readonly during?: Pick<RunningStep["during"], "ask"> };
 
 /** The server's words are shown as the server's, and nothing but the answer goes back. */
 export async function askPerson(server: string, wanted: Elicitation, step: AskingStep): Promise<Elicited> {
   const { during, signal } = step;
   if (during === undefined || !isBounded(wanted)) return { action: "decline" };
-  const said = escapeInvisible(wanted.message.slice(0, longestMessage));
+  const said = wanted.message.slice(0, longestMessage);
   const count = (asked.get(during) ?? 0) + 1;
   if (count > mostAsks) return { action: "decline" };
   asked.set(during, count);
   const key = `mcp.${count}`;
   if (wanted.url !== undefined) {
-    const question = `The MCP server ${server} asks you to open ${escapeInvisible(wanted.url)} and says: ${said}\nHave you done it? Answer no if you did not expect this.`;
+    const question = [
+      `The MCP server ${inLine(server)} asks you to open an address. Have you done it? Answer no if you did not expect this.`,
+      "address:",
+      quoted(wanted.url),
+      "the server says:",
+      quoted(said),
+    ].join("\n");
     const ask = { kind: "approval" as const, question, details: { server, url: wanted.url } };
     const waited = await during.ask(key, { ask, schema: Answer, signal });
     if ("expired" in waited) return { action: "cancel" };
     return waited.value.kind === "approval" && waited.value.approved ? { action: "accept" } : { action: "decline" };
   }
   const schema = wanted.schema ?? { type: "object" };
-  const question = `The MCP server ${server} asks: ${said}\nAnswer with JSON that fits the schema, or with null to tell it nothing. Give it no secret that you would not give its author.`;
+  const question = [
+    `The MCP server ${inLine(server)} asks you something. Answer with JSON that fits the schema, or with null to tell it nothing. Give it no secret that you would not give its author.`,
+    "the server says:",
+    quoted(said),
+  ].join("\n");
   const ask = { kind: "question" as const, question, details: { server }, answer_schema: { ...schema } };
   const waited = await during.ask(key, { ask, schema: Answer, signal });
   if ("expired" in waited) return { action: "cancel" };

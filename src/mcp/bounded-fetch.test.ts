@@ -31,7 +31,7 @@ test("a server elsewhere is read up to a length, and its events only as fast as 
   }
   await assert.rejects(readAll(events, "x".repeat(2 ** 20), 40), { code: "too_large" });
   await assert.rejects(readAll("application/json", `${"x".repeat(2 ** 20)}\n`, 40), { code: "too_large" });
-  await assert.rejects(boundedFetch()("http://mcp.example/"), { code: "refused" });
+  await assert.rejects(boundedFetch(fetch)("http://mcp.example/"), { code: "refused" });
 });
 
 test("a server leads a request nowhere but to itself (14)", async () => {

@@ -16,8 +16,8 @@ export function checkedUrl(text: string): URL {
   throw new TuttiError("refused", `${text} is not encrypted; use https, which only this machine may do without`);
 }
 
-/** `transport` is what fetches; the global fetch when absent. */
-export function boundedFetch(transport: typeof fetch = fetch): typeof fetch {
+/** `transport` is what fetches. */
+export function boundedFetch(transport: typeof fetch): typeof fetch {
   return async (input, init) => {
     const response = await withinOrigin(transport, input, init);
     if (response.body === null) return response;

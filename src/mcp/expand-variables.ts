@@ -8,10 +8,15 @@ const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 /** Names that say where one is, and hold no secret. */
 const plainNames: ReadonlySet<string> = new Set(["HOME", "USER", "LANG", "TZ", "PATH", "SHELL", "TMPDIR", "PWD"]);
 
+/** Stands for the first folder of the task, whatever the environment says. */
+export const folderVariable = "TUTTI_FOLDER";
+
 export interface Variables {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What the person's own config allows beside the plain ones; `all` for servers of that config itself. */
   readonly allowed: readonly string[] | "all";
+  /** The first folder of the task; undefined when it has none. */
+  readonly folder: string | undefined;
 }
 
 /** The names of all variables that the settings refer to. */
@@ -22,9 +27,13 @@ export function variableNames(entry: McpServerEntry): string[] {
 }
 
 /** Throws `refused` for a name that is not allowed, and `invalid_input` for a variable that has no value. */
-export function expandVariables<E extends McpServerEntry>(entry: E, { env, allowed }: Variables): E {
+export function expandVariables<E extends McpServerEntry>(entry: E, { env, allowed, folder }: Variables): E {
   const expand = (text: string): string =>
     text.replace(reference, (_, name: string, standard: string | undefined) => {
+      if (name === folderVariable) {
+        if (folder !== undefined) return folder;
+        throw new TuttiError("invalid_input", `the variable ${name} is the task's folder, and the task has none`);
+      }
       if (allowed !== "all" && !allowed.includes(name) && !plainNames.has(name)) {
         const how = `add it to mcp.variables in ~/.tutti/tutti.config.json if the server may have it`;
         throw new TuttiError("refused", `the variable ${name} is not for this server; ${how}`);

@@ -7,6 +7,7 @@ import { readBoundedJson } from "../protocol/json/bounded-json.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { endProcesses } from "../runner/shared/process/end-processes.ts";
 import { type HeldProcess, startHeld } from "../runner/shared/process/held-process.ts";
+import type { Launcher, Program } from "../runner/shared/process/launcher.ts";
 
 const longestMessage = 8 * 2 ** 20;
 const bounds = { maxLength: longestMessage, maxDepth: 200, maxValues: 1_000_000 };
@@ -18,9 +19,9 @@ const keptOfErrors = 2_000;
 const endGraceMs = 1_000;
 
 export interface ServerLaunch {
-  readonly argv: readonly string[];
+  readonly program: Program;
+  readonly launcher: Launcher | undefined;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
   /** Names the processes of this server. */
   readonly key: string;
   /** Makes a note of the process that is on disk when it resolves, and returns what forgets it. */
@@ -51,8 +52,8 @@ export class HeldTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const { argv, cwd, env, key, note } = this.#launch;
-    const held = await startHeld({ argv, cwd, env, step: key });
+    const { program, launcher, cwd, key, note } = this.#launch;
+    const held = await startHeld({ program, launcher, cwd, step: key });
     this.#held = held;
     try {
       this.#forget = await note(held.note);

@@ -6,7 +6,8 @@ import { checkedUrl } from "./bounded-fetch.ts";
 import { expandVariables, variableNames } from "./expand-variables.ts";
 import { resultOf } from "./mcp-result.ts";
 import { effectOf } from "./server-tools.ts";
-import { launchHash, type OfferedTool, toolHash, toolName, toolsHash } from "./server-identity.ts";
+import { type OfferedTool, toolHash, toolName, toolsHash } from "./server-identity.ts";
+import { termsHash } from "./server-terms.ts";
 
 function serverIn(entry: object): McpServerEntry {
   const { servers, problems } = readMcpFile({ mcpServers: { it: entry } });
@@ -35,16 +36,16 @@ test("a .mcp.json of others is read, with what is unusable named and left out, a
 test("what a person agrees to changes with the command, the variables and the address, and not with the order of fields", () => {
   const one = serverIn({ command: "x", args: ["a"], env: { A: "1", B: "${T}" } });
   const same = serverIn({ env: { B: "${T}", A: "1" }, args: ["a"], command: "x" });
-  assert.equal(launchHash("it", one), launchHash("it", same));
+  assert.equal(termsHash({ name: "it", entry: one }), termsHash({ name: "it", entry: same }));
   for (const other of [
     { command: "y", args: ["a"], env: { A: "1", B: "${T}" } },
     { command: "x", args: ["b"], env: { A: "1", B: "${T}" } },
     { command: "x", args: ["a"], env: { A: "1", B: "${S}" } },
     { command: "x", args: ["a"], env: { A: "1", B: "${T}" }, network: false },
   ]) {
-    assert.notEqual(launchHash("it", serverIn(other)), launchHash("it", one));
+    assert.notEqual(termsHash({ name: "it", entry: serverIn(other) }), termsHash({ name: "it", entry: one }));
   }
-  assert.notEqual(launchHash("other", one), launchHash("it", one));
+  assert.notEqual(termsHash({ name: "other", entry: one }), termsHash({ name: "it", entry: one }));
   const tool: OfferedTool = { name: "t", description: "d", inputSchema: { type: "object" } };
   for (const change of [{ name: "u" }, { description: "e" }, { inputSchema: { type: "object", required: ["a"] } }]) {
     assert.notEqual(toolHash({ ...tool, ...change }), toolHash(tool));
@@ -57,12 +58,12 @@ test("only allowed variables are expanded, and a missing one is an error unless 
   const entry = serverIn({ command: "x", args: ["${USER:-nobody}"], env: { T: "Bearer ${TOKEN}" } });
   assert.deepEqual(variableNames(entry), ["TOKEN", "USER"]);
   const env = { TOKEN: "secret", ANTHROPIC_API_KEY: "key" };
-  assert.throws(() => expandVariables(entry, { env, allowed: [] }), { code: "refused" });
-  const expanded = expandVariables(entry, { env, allowed: ["TOKEN"] });
+  assert.throws(() => expandVariables(entry, { env, allowed: [], folder: undefined }), { code: "refused" });
+  const expanded = expandVariables(entry, { env, allowed: ["TOKEN"], folder: undefined });
   assert.partialDeepStrictEqual(expanded, { args: ["nobody"], env: { T: "Bearer secret" } });
-  assert.throws(() => expandVariables(entry, { env: {}, allowed: "all" }), /TOKEN is not set/);
+  assert.throws(() => expandVariables(entry, { env: {}, allowed: "all", folder: undefined }), /TOKEN is not set/);
   const web = serverIn({ url: "https://x.example/${ANTHROPIC_API_KEY}" });
-  assert.throws(() => expandVariables(web, { env, allowed: ["TOKEN"] }), { code: "refused" });
+  assert.throws(() => expandVariables(web, { env, allowed: ["TOKEN"], folder: undefined }), { code: "refused" });
 });
 
 test("names of tools begin with their server, fit every provider, and two tools never share one", () => {

@@ -1,11 +1,11 @@
-// What a person agrees to about a server: how it is started or reached, and what each of its tools says of itself.
+// What a person agrees to about the tools of a server: what each says of itself. And the names that they have here.
 
 import { createHash } from "node:crypto";
 
 import { z } from "zod";
 
-import type { McpServerEntry } from "../protocol/invocation/mcp-servers.ts";
 import { mcpPrefix } from "../protocol/invocation/mcp-servers.ts";
+import { canonicalHash } from "./canonical-hash.ts";
 
 /** A tool as its server describes it. Longer texts and schemas are refused, because models would have to read them. */
 export const OfferedTool = z.object({
@@ -17,28 +17,14 @@ export const OfferedTool = z.object({
 });
 export type OfferedTool = z.infer<typeof OfferedTool>;
 
-/** Changes with the command, its arguments, the names and texts of variables, the address: with whatever would be run or called. */
-export function launchHash(name: string, entry: McpServerEntry): string {
-  return sha256(canonical({ name, entry }));
-}
-
 /** Changes with the name, the description and the schema of the tool. */
 export function toolHash({ name, description, inputSchema }: OfferedTool): string {
-  return sha256(canonical({ name, description, inputSchema }));
+  return canonicalHash({ name, description, inputSchema });
 }
 
 /** Changes with any of the tools, whatever their order. */
 export function toolsHash(tools: readonly OfferedTool[]): string {
   return sha256(tools.map(toolHash).toSorted().join());
-}
-
-/** With keys in one order, because the same settings written in another order are the same. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : part,
-  );
 }
 
 const longestName = 64;

@@ -15,6 +15,7 @@ import { resultOf } from "./mcp-result.ts";
 import { endLeftServers, noteProcess } from "./process-ledger.ts";
 import { openServerPool, type ServerPool } from "./server-pool.ts";
 import { startHeld } from "../runner/shared/process/held-process.ts";
+import type { Program } from "../runner/shared/process/launcher.ts";
 
 const support = join(import.meta.dirname, "..", "..", "test", "support");
 const unconfined: SandboxStatus = { confined: false, reason: "a test", advice: "" };
@@ -136,7 +137,8 @@ describe("an MCP server", () => {
 
   test("that a crash left behind is ended at the next start, and one of a process that lives is not", async (t) => {
     const state = tempFolder(t);
-    const launch = { argv: ["/bin/sleep", "300"], cwd: state, env: {} };
+    const program: Program = { argv: ["/bin/sleep", "300"], env: {} };
+    const launch = { program, cwd: state };
     const [orphan, kept] = await Promise.all([
       startHeld({ ...launch, step: "mcp:a" }),
       startHeld({ ...launch, step: "mcp:b" }),

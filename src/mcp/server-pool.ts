@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import type { McpServerEntry } from "../protocol/invocation/mcp-servers.ts";
 import type { McpConnection } from "./mcp-connection.ts";
-import type { ServerSurroundings, StartedServer } from "./start-server.ts";
+import type { ServerSurroundings, StartCode, StartedServer } from "./start-server.ts";
 
 const firstPauseMs = 500;
 const longestPauseMs = 60_000;
@@ -21,6 +21,7 @@ interface WantedServer {
   readonly entry: McpServerEntry;
   readonly hash: string;
   readonly roots: readonly string[];
+  readonly code?: StartCode | undefined;
   /** The tree that uses it; undefined when nobody tells of its end. */
   readonly tree?: string | undefined;
 }

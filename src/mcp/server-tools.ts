@@ -3,10 +3,10 @@
 import { z } from "zod";
 
 import { outputCheck } from "../agent/loop/output-schema.ts";
-import { argumentsText, quoted } from "../agent/tools/call-look.ts";
+import { argumentsText } from "../agent/tools/call-look.ts";
 import { type StepTool, stepTool, type StepToolContext } from "../agent/tools/tool.ts";
 import type { CallEffect } from "../core/approval.ts";
-import { escapeInvisible } from "../core/escape-invisible.ts";
+import { inLine, quoted, quotedCommand } from "../core/foreign-words.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { Effect } from "../protocol/invocation/approval-policy.ts";
 import type { McpServerEntry } from "../protocol/invocation/mcp-servers.ts";
@@ -16,6 +16,7 @@ import type { CallContext, McpConnection } from "./mcp-connection.ts";
 import { boundedValue, resourceText, resultOf } from "./mcp-result.ts";
 import { type OfferedTool, toolHash, toolName } from "./server-identity.ts";
 import type { ServerPool } from "./server-pool.ts";
+import type { StartCode } from "./start-server.ts";
 
 /** A server that may be used, with the tools as a person agreed to them. */
 export interface AgreedServer {
@@ -28,8 +29,10 @@ export interface AgreedServer {
   readonly prompts: boolean;
   /** Only agents that name the server have its tools. */
   readonly onlyNamed: boolean;
-  /** With the values of variables, when it is started. */
-  readonly expanded: () => McpServerEntry;
+  /** What a repository's server is started from; undefined for others. */
+  readonly code?: StartCode | undefined;
+  /** With the values of variables, when it is started for a task with this first folder. */
+  readonly expanded: (folder: string | undefined) => McpServerEntry;
   /** The tools as they are agreed to now, which may be since the task began. */
   readonly agreedNow: () => readonly OfferedTool[];
   /** Told what the server offers now, when that is not what was agreed to. */
@@ -91,12 +94,12 @@ function serverTool(server: AgreedServer, tool: OfferedTool, { pool, confined }:
 
 /** What a person reads who is asked about the call. The server's own words are quoted as such. */
 function callText({ name, entry }: AgreedServer, tool: OfferedTool, input: unknown): string {
-  const where = "url" in entry ? entry.url : [entry.command, ...entry.args].join(" ");
+  const where = "url" in entry ? quoted(entry.url) : quotedCommand([entry.command, ...entry.args]);
   const claims = Object.entries(tool.annotations ?? {}).map(([claim, value]) => `${claim}: ${JSON.stringify(value)}`);
   return [
-    `MCP server: ${escapeInvisible(name)}`,
-    `tool: ${escapeInvisible(tool.name)}`,
-    `server runs as:\n${quoted(where)}`,
+    `MCP server: ${inLine(name)}`,
+    `tool: ${inLine(tool.name)}`,
+    `server runs as:\n${where}`,
     ...(claims.length === 0 ? [] : [`the server claims:\n${quoted(claims.join("\n").slice(0, 2_000))}`]),
     argumentsText(input),
   ].join("\n");
@@ -122,15 +125,15 @@ async function withServer<T>(
   work: (connection: McpConnection, call: CallContext) => Promise<T>,
 ): Promise<T> {
   const { step, rights, tree } = context;
-  const { name, hash } = server;
-  const entry = server.expanded();
+  const { name, hash, code } = server;
+  const entry = server.expanded(rights.roots[0]);
   const call: CallContext = {
     signal: step.signal,
     timeoutMs: entry.timeout_ms,
     progress: (text) => step.live("output", text),
     elicit: (asked) => askPerson(name, asked, step),
   };
-  const wanted = { name, hash, entry, roots: rights.roots, tree };
+  const wanted = { name, hash, entry, code, roots: rights.roots, tree };
   return pool.use(wanted, step.signal, (connection) => work(connection, call));
 }
 

@@ -3,6 +3,9 @@
 export { type ErrorCode, errorTable, type Retry, toTuttiError, TuttiError, type TuttiErrorOptions } from "./error.ts";
 export { Failure, toFailure } from "./failure.ts";
 
+// Commands
+export { argvLine, argvNotes } from "./argv-line.ts";
+
 // Decisions
 export { Decision, type Dropped, isLaunchable, TaskSpec } from "./decision/decision.ts";
 export {
@@ -40,6 +43,7 @@ export type { ToolDeclaration } from "./toolcalls/declare-tool.ts";
 export { type FeedbackOptions, toolFeedback } from "./toolcalls/tool-feedback.ts";
 
 // Invocations
+export { anyWords } from "./invocation/standing-approval.ts";
 export { Executor, ExecutorHint, RunnerConfig } from "./invocation/executor.ts";
 export { type AvailableRunner, builtinRunners } from "./invocation/runner-kinds.ts";
 export { ToolDelivery, ToolPolicy, ToolsConfig } from "./invocation/tool-policy.ts";

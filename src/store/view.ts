@@ -132,6 +132,8 @@ export interface StoreView extends ThreadReads {
   treeLimits(root: number): Promise<TreeLimits>;
   /** What the task and all below it used. */
   usedBelow(task: number): Promise<Pick<TreeUse, "tokens" | "money">>;
+  /** What all tasks together used since then. */
+  usedSince(at: number): Promise<Pick<TreeUse, "tokens" | "money">>;
   task(id: number): Promise<TaskListing | undefined>;
   /** As it was recorded, with all that it was given. */
   taskRow(id: number): Promise<TaskRow | undefined>;

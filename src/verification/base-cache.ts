@@ -1,4 +1,4 @@
-// Remembers how checks ended on a base: a file for each tree, check and setup, in a folder that never holds more than so many.
+// Remembers how checks ended: on a base in a file for each tree, check and setup, and on an attempt in memory alone.
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import type { CheckRun } from "../core/check-outcome.ts";
+import type { CheckFact } from "../protocol/task/evidence.ts";
 import { readPrivateFile, replacePrivateFile } from "../files/private-file.ts";
 
 /** Outcomes that the same files give again. */
@@ -15,20 +16,47 @@ const CachedRun = z.object({
   exit_code: z.int().nullable(),
   duration_ms: z.int().nonnegative(),
   tests: z.object({ runner: z.string(), passed: z.int(), failed: z.int(), skipped: z.int() }).nullable(),
+  names: z.object({ passed: z.array(z.string()), failed: z.array(z.string()), complete: z.boolean() }).optional(),
   reason: z.string(),
 });
+
+/** What was observed of a check on an attempt, in comparison with its base. */
+export interface ObservedRuns {
+  readonly run: CheckRun;
+  readonly base?: CheckRun | undefined;
+  readonly changedFiles?: readonly string[];
+  readonly withBaseFiles?: CheckRun | undefined;
+  readonly withoutWork?: CheckRun | undefined;
+  readonly canary?: CheckFact["canary"];
+}
 
 export interface BaseCache {
   read(key: string): CheckRun | undefined;
   write(key: string, run: CheckRun): void;
+  /** Kept in memory, so that nothing that code of a session can write to decides. */
+  readonly attempts: {
+    get(key: string): ObservedRuns | undefined;
+    set(key: string, observed: ObservedRuns): void;
+  };
 }
+
+const mostAttempts = 200;
 
 const ending = ".json";
 
 /** `folder` is private to Tutti. A file that cannot be read is as good as none, since the check can be run again. */
 export function openBaseCache(folder: string, mostFiles = 500): BaseCache {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const attempts = new Map<string, ObservedRuns>();
   return {
+    attempts: {
+      get: (key) => attempts.get(key),
+      set(key, observed) {
+        const [oldest] = attempts.keys();
+        if (attempts.size >= mostAttempts && oldest !== undefined) attempts.delete(oldest);
+        attempts.set(key, observed);
+      },
+    },
     read(key) {
       try {
         const text = readPrivateFile(join(folder, key + ending));
@@ -57,7 +85,7 @@ export function baseKey(parts: {
 }): string {
   const { tree, argv, cwd, network, timeoutMs, setup } = parts;
   return createHash("sha256")
-    .update(JSON.stringify([1, tree, argv, cwd, network, timeoutMs, setup]))
+    .update(JSON.stringify([2, tree, argv, cwd, network, timeoutMs, setup]))
     .digest("hex");
 }
 

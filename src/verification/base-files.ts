@@ -1,12 +1,14 @@
 // Makes the tree of an attempt in which the files of a check itself are those of the base.
 
-import { checkCommands } from "../core/check-commands.ts";
-import { checkFiles } from "../core/check-files.ts";
-import { emptyFile, isProjectFile, packageScripts, withBaseParts } from "../core/project-file.ts";
 import { noCommit } from "../workspace/find-repository.ts";
 import type { ObjectStore, OwnGit } from "../workspace/own-git.ts";
 import { withScratch } from "../workspace/scratch-store.ts";
-import type { SetupStep } from "./fresh-checkout.ts";
+import type { BaseTree } from "./anatomy/base-tree.ts";
+import { isBesideTests, isManifest, isPartFile, projectText, rolesIn } from "./anatomy/changed-parts.ts";
+import { type Anatomy, checkAnatomy, type CheckPlace } from "./anatomy/check-anatomy.ts";
+import { withMovedImports } from "./anatomy/moved-imports.ts";
+import { nameOf } from "./anatomy/tree-paths.ts";
+import { readBaseTree } from "./read-base-tree.ts";
 
 export interface ChangedEntry {
   readonly path: string;
@@ -30,6 +32,8 @@ export interface BaseFiles {
   readonly changed: readonly string[];
   /** A tree in the object store; undefined when nothing was changed. */
   readonly tree: string | undefined;
+  /** What a reader has to know of how this was found out; empty for nothing. */
+  readonly note: string;
 }
 
 const mostFileBytes = 4 * 1024 * 1024;
@@ -52,80 +56,153 @@ export async function changedEntries({ git, attempt, base, signal }: TreeFiles):
   return entries.filter(({ before, after }) => before?.mode !== submodule && after?.mode !== submodule);
 }
 
-interface CheckPlace {
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly setup: readonly SetupStep[];
-  /** Where setup runs. */
-  readonly project: string;
-}
-
 /** The same entries may be given for several checks. */
 export async function baseFilesOf(
   files: TreeFiles,
   entries: readonly ChangedEntry[],
   check: CheckPlace,
 ): Promise<BaseFiles> {
-  const scripts = await allScripts(files, check.cwd);
-  const commands = checkCommands(check.argv, scripts);
-  const setup = check.setup.flatMap(({ command }) => checkCommands(command, scripts));
-  const own = new Set(
-    checkFiles(
-      entries.map(({ path }) => path),
-      { commands, setup, cwd: check.cwd, setupCwd: check.project },
-    ),
-  );
-  const lines: string[] = [];
-  const changed: string[] = [];
-  for (const { path, before, after } of entries) {
-    const entry = isProjectFile(path)
-      ? await mixedEntry(files, { path, before, after })
-      : own.has(path)
-        ? before
-        : after;
-    if (entry === after) continue;
-    changed.push(path);
-    lines.push(entry === undefined ? `0 ${noCommit(files.base)}\t${path}` : `${entry.mode} ${entry.id}\t${path}`);
-  }
-  if (changed.length === 0) return { changed, tree: undefined };
-  return { changed, tree: await treeWith(files, lines) };
+  const parts = await partsOf(files, entries, check);
+  const changed = parts.own.map(({ entry }) => entry.path);
+  // A new test beside tests of the base is left out: what counts is what the base's tests say of the work.
+  const replaced = [...parts.own, ...parts.besideTests.map((entry) => ({ entry, base: undefined }))];
+  if (replaced.length === 0) return { changed, tree: undefined, note: parts.note };
+  const lines = replaced.map(({ entry, base }) => indexLine(files, entry.path, base));
+  return {
+    changed: replaced.map(({ entry }) => entry.path),
+    tree: await treeWith(files, files.attempt, lines),
+    note: parts.note,
+  };
 }
 
-/** The session's file with the base's way to run checks. One that the session added is its own if it says how to run any. */
-async function mixedEntry(files: TreeFiles, { path, before, after }: ChangedEntry): Promise<ChangedEntry["after"]> {
-  if (after === undefined) return before;
-  if (before === undefined) {
-    return withBaseParts(path, await blobText(files, after.id), emptyFile(path)) === undefined ? after : undefined;
+/** The changed entries that the check is made of, and the tests that the session added. */
+async function testEntriesOf(
+  files: TreeFiles,
+  entries: readonly ChangedEntry[],
+  check: CheckPlace,
+): Promise<ChangedEntry[]> {
+  const { tests } = await partsOf(files, entries, check);
+  return tests;
+}
+
+/** The base with only the tests and the parts of the check that the session changed or added; undefined when that is the base. */
+export async function withoutWorkTree(
+  files: TreeFiles,
+  entries: readonly ChangedEntry[],
+  check: CheckPlace,
+): Promise<string | undefined> {
+  const tests = await testEntriesOf(files, entries, check);
+  if (tests.length === 0) return undefined;
+  return treeWith(
+    files,
+    files.base,
+    tests.map(({ path, after }) => indexLine(files, path, after)),
+  );
+}
+
+interface Parts {
+  /** With what takes the place of each; undefined for nothing. */
+  readonly own: readonly { readonly entry: ChangedEntry; readonly base: ChangedEntry["before"] }[];
+  readonly besideTests: readonly ChangedEntry[];
+  readonly tests: ChangedEntry[];
+  readonly note: string;
+}
+
+/** Trees of bases that were read, for as long as their verification lasts. */
+const trees = new WeakMap<TreeFiles, Promise<BaseTree>>();
+
+async function partsOf(files: TreeFiles, entries: readonly ChangedEntry[], check: CheckPlace): Promise<Parts> {
+  if (entries.length === 0) return { own: [], besideTests: [], tests: [], note: "" };
+  const known = trees.get(files) ?? readBaseTree(files, files.base);
+  trees.set(files, known);
+  const anatomy = checkAnatomy(await known, check);
+  const roleOf = rolesIn(anatomy);
+  const moved = movedFiles(entries, (path) => roleOf({ path, isAdded: false }) === "work");
+  const own: { entry: ChangedEntry; base: ChangedEntry["before"] }[] = [];
+  const added: ChangedEntry[] = [];
+  const tests: ChangedEntry[] = [];
+  for (const entry of entries) {
+    const { path, before, after } = entry;
+    if (isPartFile(path)) {
+      const base = await mixedEntry(files, anatomy, entry);
+      if (base !== after) own.push({ entry, base });
+      if (base !== after || isManifest(path)) tests.push(entry);
+      continue;
+    }
+    const role = roleOf({ path, isAdded: before === undefined });
+    if (role === "check") own.push({ entry, base: await movedEntry(files, anatomy, entry, moved) });
+    if (role === "new test") added.push(entry);
+    if (role !== "work" || anatomy.followed.missing.has(path)) tests.push(entry);
   }
-  if (!before.mode.startsWith("100") || !after.mode.startsWith("100")) return before;
-  const mixed = withBaseParts(path, await blobText(files, after.id), await blobText(files, before.id));
+  const manifests = [...anatomy.tree.paths, ...entries.map(({ path }) => path)].filter(isManifest);
+  const besideTests = added.filter(({ path }) => isBesideTests(anatomy, path, manifests));
+  const note = anatomy.tree.isBeyond()
+    ? "The base is too large to tell what the check is made of, so every file of it counts as the check's."
+    : "";
+  return { own, besideTests, tests, note };
+}
+
+function indexLine({ base }: TreeFiles, path: string, entry: ChangedEntry["before"]): string {
+  return entry === undefined ? `0 ${noCommit(base)}\t${path}` : `${entry.mode} ${entry.id}\t${path}`;
+}
+
+/** Deleted files that are work, with where they went. A test that comes along is still the base's. */
+function movedFiles(entries: readonly ChangedEntry[], isWork: (path: string) => boolean): Map<string, string> {
+  const added = entries.filter(({ before }) => before === undefined);
+  const moved = new Map<string, string>();
+  for (const { path, before, after } of entries) {
+    if (before === undefined || after !== undefined || !isWork(path)) continue;
+    const same = added.filter((entry) => entry.after?.id === before.id);
+    const named = added.filter((entry) => nameOf(entry.path) === nameOf(path));
+    const found = same.length === 1 ? same[0] : named.length === 1 ? named[0] : undefined;
+    if (found !== undefined) moved.set(path, found.path);
+  }
+  return moved;
+}
+
+/** The base's file, which finds what it imports where the session moved it. */
+async function movedEntry(
+  { git, objects, signal }: TreeFiles,
+  { tree }: Anatomy,
+  { path, before }: ChangedEntry,
+  moved: ReadonlyMap<string, string>,
+): Promise<ChangedEntry["before"]> {
+  const text = before?.mode.startsWith("100") === true ? withMovedImports(tree, path, moved) : undefined;
+  if (before === undefined || text === undefined) return before;
+  const id = await git.text(["hash-object", "-w", "--stdin", "--no-filters"], { objects, input: text, signal });
+  return { mode: before.mode, id };
+}
+
+/** The session's file with the base's way to run checks. */
+async function mixedEntry(
+  files: TreeFiles,
+  anatomy: Anatomy,
+  { path, before, after }: ChangedEntry,
+): Promise<ChangedEntry["after"]> {
+  if (after === undefined) return before;
+  if (before !== undefined && (!before.mode.startsWith("100") || !after.mode.startsWith("100"))) return before;
+  const base = before === undefined ? undefined : await blobText(files, before.id);
+  const mixed = projectText(anatomy, path, await blobText(files, after.id), base);
   if (mixed === undefined) return after;
+  if (mixed === base) return before;
+  if (mixed === "" && before === undefined) return undefined;
   const { git, objects, signal } = files;
   const id = await git.text(["hash-object", "-w", "--stdin", "--no-filters"], { objects, input: mixed, signal });
   return { mode: after.mode, id };
 }
 
 async function treeWith(
-  { git, folder, objects, attempt, signal }: TreeFiles,
+  { git, folder, objects, signal }: TreeFiles,
+  from: string,
   lines: readonly string[],
 ): Promise<string> {
   return withScratch(folder, git.gitDir, async ({ index }) => {
     const options = { index, objects, signal };
-    await git.run(["read-tree", attempt], options);
+    await git.run(["read-tree", from], options);
     const input = lines.map((line) => `${line}\0`).join("");
     await git.run(["update-index", "--replace", "-z", "--index-info"], { ...options, input });
     return git.text(["write-tree"], options);
   });
-}
-
-/** The scripts of the package in the folder and at the top, in both versions. */
-async function allScripts(files: TreeFiles, cwd: string): Promise<Record<string, string>[]> {
-  const paths = new Set(["package.json", ...(cwd === "." ? [] : [`${cwd.replace(/\/+$/, "")}/package.json`])]);
-  const found: Record<string, string>[] = [];
-  for (const tree of [files.base, files.attempt]) {
-    for (const path of paths) found.push(packageScripts(await blobText(files, `${tree}:${path}`)));
-  }
-  return found;
 }
 
 /** Empty when there is no such file or it is too large to be one that a person wrote. */

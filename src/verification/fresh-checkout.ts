@@ -7,6 +7,8 @@ import { join } from "node:path";
 
 import { errno } from "../core/errno.ts";
 import { judgeRun } from "../core/check-outcome.ts";
+import { ownEnvironment } from "../files/own-environment.ts";
+import { argvLine } from "../protocol/argv-line.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { alternatesOf } from "../workspace/object-alternates.ts";
 import type { ObjectStore, OwnGit } from "../workspace/own-git.ts";
@@ -41,20 +43,42 @@ export interface FreshCheckout {
   readonly readable: readonly string[];
   /** A path for the home of one program. */
   readonly home: () => string;
-  readonly remove: () => Promise<void>;
 }
 
 export interface WantedTree {
   readonly tree: string;
   /** What HEAD names in the checkout. */
   readonly commit: string;
-  /** Unique in the folder. */
-  readonly name: string;
 }
 
 type CheckoutOutcome =
   | { readonly ready: true; readonly checkout: FreshCheckout }
   | { readonly ready: false; readonly reason: string };
+
+/** The checkouts of one verification: one for each tree, made when it is needed first. */
+export interface Checkouts {
+  readonly place: CheckoutPlace;
+  of(tree: WantedTree): Promise<CheckoutOutcome>;
+  /** Removes it before the others. */
+  done(tree: string): Promise<void>;
+}
+
+export function openCheckouts(place: CheckoutPlace): Checkouts {
+  const made = new Map<string, Promise<CheckoutOutcome>>();
+  return {
+    place,
+    of(wanted) {
+      const known = made.get(wanted.tree);
+      if (known !== undefined) return known;
+      const making = makeCheckout(place, wanted);
+      made.set(wanted.tree, making);
+      return making;
+    },
+    async done(tree) {
+      if (made.delete(tree)) await removeFolder(join(place.folder, tree));
+    },
+  };
+}
 
 const prefix = "check-";
 const outputBytes = 64 * 1024;
@@ -77,9 +101,9 @@ export async function removeCheckFolders(parent: string): Promise<void> {
 }
 
 /** Setup that fails is an outcome. */
-export async function makeCheckout(place: CheckoutPlace, { tree, commit, name }: WantedTree): Promise<CheckoutOutcome> {
+async function makeCheckout(place: CheckoutPlace, { tree, commit }: WantedTree): Promise<CheckoutOutcome> {
   const { folder, setup, runProgram, signal, git } = place;
-  const base = join(folder, name);
+  const base = join(folder, tree);
   // The same path for every run, because setup may have written it into files.
   const [work, prepared] = [join(base, "work"), join(base, "prepared")];
   await mkdir(base, { mode: 0o700 });
@@ -105,7 +129,7 @@ export async function makeCheckout(place: CheckoutPlace, { tree, commit, name }:
     // A summary of tests has no meaning here: only the exit status counts.
     if (run.exit_code !== 0) {
       const last = run.output_tail.trimEnd().split("\n").at(-1) ?? "";
-      return { ready: false, reason: `Setup (${command.join(" ")}) failed. ${run.reason} ${last}`.trim() };
+      return { ready: false, reason: `Setup (${argvLine(command)}) failed. ${run.reason} ${last}`.trim() };
     }
   }
   if (setup.length > 0) await copyFolder(work, prepared, signal);
@@ -116,7 +140,7 @@ export async function makeCheckout(place: CheckoutPlace, { tree, commit, name }:
   };
   return {
     ready: true,
-    checkout: { fresh: setup.length > 0 ? again : plain, readable, home, remove: () => removeFolder(base) },
+    checkout: { fresh: setup.length > 0 ? again : plain, readable, home },
   };
 }
 
@@ -153,7 +177,8 @@ async function makeGitFolder(
 
 /** By the system's own program, because it also copies what a program may have left there besides files and folders. */
 async function copyFolder(from: string, to: string, signal: AbortSignal): Promise<void> {
-  const child = spawn("cp", ["-RPp", from, to], { stdio: ["ignore", "ignore", "pipe"], signal });
+  const env = ownEnvironment();
+  const child = spawn("cp", ["-RPp", from, to], { env, stdio: ["ignore", "ignore", "pipe"], signal });
   let told = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     told = (told + text).slice(-500);

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { checkKit, skipUnconfined as skip } from "../../test/support/check-kit.ts";
 import { personsThings, testRepository } from "../../test/support/git-kit.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
+import type { CheckProgram } from "./check-program.ts";
 import { removeCheckFolders } from "./fresh-checkout.ts";
 
 test(
@@ -106,6 +107,27 @@ test("a base is checked once, and its outcome is kept for the same tree, check a
   const [again] = await check(["test -e a.txt"]);
   assert.deepEqual([one?.on_base, again?.on_base, kept.length], ["passed", "passed", 1]);
   assert.deepEqual(readdirSync(join(state, "checks")), kept);
+});
+
+test("an attempt with the same files and the same base is not run again, and what failed is", { skip }, async (t) => {
+  const repository = testRepository(t);
+  const { check } = checkKit(t, repository);
+  repository.commit({ "a.txt": "A\n" });
+  const ended = { ran: true, signal: null, timed_out: false, stdout: "", stderr: "", duration_ms: 1 } as const;
+  let runs = 0;
+  const runProgram = async ({ argv }: CheckProgram) => {
+    runs += 1;
+    return { ...ended, exit_code: argv[0] === "false" ? 1 : 0 };
+  };
+  await check(["true"], { runProgram });
+  const first = runs;
+  repository.git("commit", "--allow-empty", "-qm", "the same files");
+  const [fact] = await check(["true"], { runProgram });
+  assert.deepEqual([fact?.outcome, first, runs], ["passed", 2, 2]);
+  await check(["false"], { runProgram });
+  const second = runs;
+  await check(["false"], { runProgram });
+  assert.equal(runs - second, 2, "the attempt runs and is tried again; its base is known");
 });
 
 test("what a crash left of checkouts is removed, also where a program took the right to do so away", async (t) => {

@@ -2,17 +2,20 @@
 
 import { checkFact, type CheckRun, notRun } from "../core/check-outcome.ts";
 import { readCheck } from "../core/read-check.ts";
+import { isTestPath, suspectLines } from "../core/suspect-lines.ts";
 import type { Check } from "../protocol/decision/decision.ts";
 import { TuttiError } from "../protocol/error.ts";
-import type { CheckFact } from "../protocol/task/evidence.ts";
+import type { CheckFact, SuspectLine } from "../protocol/task/evidence.ts";
 import { resolveCommit } from "../workspace/find-repository.ts";
 import { openGit } from "../workspace/own-git.ts";
 import { withScratch } from "../workspace/scratch-store.ts";
-import { type BaseCache, baseKey } from "./base-cache.ts";
-import { baseFilesOf, changedEntries } from "./base-files.ts";
+import { addedLines } from "./added-lines.ts";
+import { type BaseCache, baseKey, type ObservedRuns } from "./base-cache.ts";
+import { baseFilesOf, type ChangedEntry, changedEntries, type TreeFiles, withoutWorkTree } from "./base-files.ts";
 import type { RunProgram } from "./check-program.ts";
-import { type CheckoutPlace, type SetupStep, withCheckFolder } from "./fresh-checkout.ts";
+import { type Checkouts, openCheckouts, type SetupStep, withCheckFolder } from "./fresh-checkout.ts";
 import { type ReadyCheck, runOnTree } from "./run-on-tree.ts";
+import { type HeldCheck, tryCanary } from "./try-canary.ts";
 
 export interface WantedCheck {
   readonly check: Check;
@@ -22,6 +25,8 @@ export interface WantedCheck {
   /** Only a person or the project's config can allow it. */
   readonly network?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Whether the task has to make it succeed; it has when absent. */
+  readonly is_criterion?: boolean | undefined;
 }
 
 export interface ChecksRequest {
@@ -71,34 +76,142 @@ export async function runChecks(request: ChecksRequest): Promise<ChecksOutcome> 
     withScratch(inner, gitDir, async ({ objects }): Promise<ReadonlyMap<ReadyCheck, Observed>> => {
       const { showGit = true, runProgram } = request;
       const setUp = { setup, project, setupTimeoutMs: timeoutMs };
-      const place = { git, folder: inner, objects, showGit, ...setUp, runProgram, signal };
-      const onAttempt = await runOnTree(place, { ...attempt, name: "attempt" }, checks);
-      if (base === undefined) return new Map(checks.map((check, index) => [check, { run: onAttempt[index] }]));
-      // Where nothing was changed, the base is the same files.
-      const onBase = base.tree === attempt.tree ? onAttempt : await runOnBase(place, { ...base, cache }, checks);
-      const passed = checks.filter((_, index) => onAttempt[index]?.outcome === "passed");
-      const own = await runWithBaseFiles(place, { attempt, base: base.tree, passed }, checks);
-      return new Map(
-        checks.map((check, index) => [check, { run: onAttempt[index], base: onBase[index], ...own.get(check) }]),
-      );
+      const checkouts = openCheckouts({ git, folder: inner, objects, showGit, ...setUp, runProgram, signal });
+      const keyed = checks.map((check) => {
+        const key = keyOf(check, `${attempt.tree} on ${base?.tree ?? ""}`, checkouts.place);
+        return { check, key, known: cache?.attempts.get(key) };
+      });
+      const open = keyed.flatMap(({ check, known }) => (known === undefined ? [check] : []));
+      const observed = await observe({ checkouts, attempt, base, cache }, open);
+      for (const { check, key } of keyed) {
+        const found = observed.get(check);
+        // What failed may have failed for another reason, and is run again.
+        if (found?.run.outcome === "passed") cache?.attempts.set(key, found);
+      }
+      const files =
+        base === undefined
+          ? undefined
+          : { git, folder: inner, objects, attempt: attempt.tree, base: base.tree, signal };
+      const passed = keyed.map(({ check, known }): [ReadyCheck, ObservedRuns | undefined] => [
+        check,
+        known ?? observed.get(check),
+      ]);
+      return withSuspects(files, passed);
     }),
   );
   const facts = read.map(({ fact, ready, problem }) => {
     const found = ready === undefined ? undefined : runs.get(ready);
-    const { run = notRun(problem), base: onBase, changedFiles = [], withBaseFiles } = found ?? {};
-    return checkFact({ check: fact, run, base: onBase, changedFiles, withBaseFiles });
+    const { run = notRun(problem), changedFiles = [], base: onBase, withBaseFiles, ...more } = found ?? {};
+    return checkFact({ check: fact, run, base: onBase, changedFiles, withBaseFiles, ...more });
   });
   return { ...attempt, facts };
 }
 
-interface Observed extends Partial<OwnFiles> {
-  readonly run: CheckRun | undefined;
-  readonly base?: CheckRun | undefined;
+interface Observed extends ObservedRuns {
+  readonly suspect?: readonly SuspectLine[];
 }
 
-interface OwnFiles {
-  readonly changedFiles: readonly string[];
-  readonly withBaseFiles: CheckRun | undefined;
+interface Observing {
+  readonly checkouts: Checkouts;
+  readonly attempt: Side;
+  readonly base: Side | undefined;
+  readonly cache: BaseCache | undefined;
+}
+
+async function observe(
+  { checkouts, attempt, base, cache }: Observing,
+  checks: readonly ReadyCheck[],
+): Promise<Map<ReadyCheck, ObservedRuns>> {
+  const onAttempt = await runOnTree(checkouts, attempt, checks);
+  const found = new Map<ReadyCheck, ObservedRuns>();
+  for (const [index, check] of checks.entries()) {
+    const run = onAttempt[index];
+    if (run !== undefined) found.set(check, { run });
+  }
+  if (base === undefined) return found;
+  // Where nothing was changed, the base is the same files.
+  const isSame = base.tree === attempt.tree;
+  const onBase = isSame ? undefined : await runOnBase(checkouts, { ...base, cache }, found);
+  if (!isSame) await checkouts.done(base.tree);
+  const { git, folder, objects, signal } = checkouts.place;
+  const files = { git, folder, objects, attempt: attempt.tree, base: base.tree, signal };
+  const entries = isSame ? [] : await changedEntries(files);
+  const held: HeldCheck[] = [];
+  for (const [check, known] of found) {
+    const compared = { ...known, base: onBase === undefined ? known.run : onBase.get(check) };
+    found.set(
+      check,
+      isSame ? compared : await comparedRuns({ checkouts, files, entries, attempt, base, held }, check, compared),
+    );
+  }
+  return found;
+}
+
+interface Comparing {
+  readonly checkouts: Checkouts;
+  readonly files: TreeFiles;
+  readonly entries: readonly ChangedEntry[];
+  readonly attempt: Side;
+  readonly base: Side;
+  readonly held: HeldCheck[];
+}
+
+/** What a pass is worth: with the base's version of the check, without the work, and with tests that must fail. */
+async function comparedRuns(
+  { checkouts, files, entries, attempt, base, held }: Comparing,
+  check: ReadyCheck,
+  known: ObservedRuns,
+): Promise<ObservedRuns> {
+  const { setup, project } = checkouts.place;
+  const place = { argv: check.argv, cwd: check.fact.cwd, setup, project };
+  const { changed, tree, note } = await baseFilesOf(files, entries, place);
+  const observed = { ...known, changedFiles: changed, note };
+  if (known.run.outcome !== "passed") return observed;
+  const runOn = async (wanted: Side): Promise<CheckRun | undefined> => (await runOnTree(checkouts, wanted, [check]))[0];
+  const withBaseFiles = tree === undefined ? undefined : await runOn({ tree, commit: attempt.commit });
+  const isNew = known.base?.outcome !== "passed";
+  const without = isNew ? await withoutWorkTree(files, entries, place) : undefined;
+  const withoutWork = without === undefined ? undefined : await runOn({ tree: without, commit: base.commit });
+  const judged = { ...observed, withBaseFiles, ...(withoutWork === undefined ? {} : { withoutWork }) };
+  // Where the pass proves nothing anyway, or only as the session changed the check, canaries would decide nothing.
+  const mayProve = isNew || check.isCriterion || check.fact.named_by === "model";
+  if (!mayProve || withoutWork?.outcome === "passed") return judged;
+  if (withBaseFiles !== undefined && withBaseFiles.outcome !== "passed") return judged;
+  const canary = await tryCanary({
+    checkouts,
+    attempt,
+    without: { tree: without ?? base.tree, commit: base.commit },
+    check,
+    plain: known.run,
+    changed: entries.flatMap(({ path, after }) => (after === undefined ? [] : [path])),
+    held,
+  });
+  return { ...judged, canary };
+}
+
+/** The lines are the same for every check, but for its own files. */
+async function withSuspects(
+  files: TreeFiles | undefined,
+  observed: readonly (readonly [ReadyCheck, ObservedRuns | undefined])[],
+): Promise<Map<ReadyCheck, Observed>> {
+  const isWanted = observed.some(([, found]) => found?.run.outcome === "passed");
+  const added = files === undefined || !isWanted ? undefined : await addedLines(files);
+  const result = new Map<ReadyCheck, Observed>();
+  for (const [check, found] of observed) {
+    if (found === undefined) continue;
+    if (added === undefined || found.run.outcome !== "passed") {
+      result.set(check, found);
+      continue;
+    }
+    const own = new Set(found.changedFiles);
+    const suspect = suspectLines(added.lines, (path) => own.has(path) || isTestPath(path));
+    const last = added.lines.at(-1);
+    if (added.isCut && last !== undefined) {
+      suspect.unshift({ ...last, text: "", why: "is followed by more than can be looked at" });
+    }
+    result.set(check, { ...found, suspect });
+  }
+  return result;
 }
 
 interface Side {
@@ -118,10 +231,11 @@ function readWanted(
   defaults: { readonly project: string; readonly timeoutMs: number },
 ): ReadWanted {
   const { check, cwd = defaults.project, named_by, network = false, timeoutMs = defaults.timeoutMs } = wanted;
+  const isCriterion = wanted.is_criterion ?? true;
   try {
     const argv = readCheck(check);
     const fact = { argv, cwd, named_by };
-    return { fact, ready: { fact, argv, network, timeoutMs }, problem: "" };
+    return { fact, ready: { fact, argv, network, timeoutMs, isCriterion }, problem: "" };
   } catch (thrown) {
     if (!(thrown instanceof TuttiError)) throw thrown;
     const argv = typeof check === "string" ? [check] : check.run;
@@ -129,63 +243,29 @@ function readWanted(
   }
 }
 
-async function runOnBase(
-  place: CheckoutPlace,
-  { commit, tree, cache }: Side & { readonly cache: BaseCache | undefined },
-  checks: readonly ReadyCheck[],
-): Promise<(CheckRun | undefined)[]> {
+function keyOf({ argv, fact, network, timeoutMs }: ReadyCheck, tree: string, place: Checkouts["place"]): string {
   const { setup, project } = place;
-  const keyed = checks.map((check) => {
-    const { argv, fact, network, timeoutMs } = check;
-    const key = baseKey({ tree, argv, cwd: fact.cwd, network, timeoutMs, setup: [project, ...setup] });
-    return { check, key, known: cache?.read(key) };
-  });
-  const open = keyed.filter(({ known }) => known === undefined);
-  const runs = await runOnTree(
-    place,
-    { commit, tree, name: "base" },
-    open.map(({ check }) => check),
-  );
-  const found = new Map(open.map(({ key }, index) => [key, runs[index]]));
-  for (const [key, run] of found) if (run !== undefined) cache?.write(key, run);
-  return keyed.map(({ key, known }) => known ?? found.get(key));
+  return baseKey({ tree, argv, cwd: fact.cwd, network, timeoutMs, setup: [project, ...setup] });
 }
 
-interface Sides {
-  readonly attempt: Side;
-  /** A tree. */
-  readonly base: string;
-  /** The others did not pass anyway. */
-  readonly passed: readonly ReadyCheck[];
-}
-
-/** Checks whose own files the session changed run once more with the base's version of them. */
-async function runWithBaseFiles(
-  place: CheckoutPlace,
-  { attempt, base, passed }: Sides,
-  checks: readonly ReadyCheck[],
-): Promise<Map<ReadyCheck, OwnFiles>> {
-  const { git, folder, objects, setup, project, signal } = place;
-  const files = { git, folder, objects, attempt: attempt.tree, base, signal };
-  const entries = await changedEntries(files);
-  const found = new Map<ReadyCheck, OwnFiles>();
-  const byTree = new Map<string, ReadyCheck[]>();
-  for (const check of checks) {
-    const { changed, tree } = await baseFilesOf(files, entries, {
-      argv: check.argv,
-      cwd: check.fact.cwd,
-      setup,
-      project,
-    });
-    found.set(check, { changedFiles: changed, withBaseFiles: undefined });
-    if (tree === undefined || !passed.includes(check)) continue;
-    byTree.set(tree, [...(byTree.get(tree) ?? []), check]);
-  }
-  for (const [tree, group] of byTree) {
-    const runs = await runOnTree(place, { tree, commit: attempt.commit, name: tree }, group);
-    for (const [index, check] of group.entries()) {
-      found.set(check, { changedFiles: found.get(check)?.changedFiles ?? [], withBaseFiles: runs[index] });
-    }
+/** A failure is tried twice only for a check that does not pass now: for one that does, it makes no difference. */
+async function runOnBase(
+  checkouts: Checkouts,
+  { commit, tree, cache }: Side & { readonly cache: BaseCache | undefined },
+  onAttempt: ReadonlyMap<ReadyCheck, ObservedRuns>,
+): Promise<Map<ReadyCheck, CheckRun>> {
+  const found = new Map<ReadyCheck, CheckRun>();
+  for (const [check, { run }] of onAttempt) {
+    const again = run.outcome !== "passed";
+    const [twice, once] = [true, false].map((each) => keyOf(check, each ? tree : `${tree} once`, checkouts.place));
+    const keys = [twice, ...(again ? [] : [once])].flatMap((key) => key ?? []);
+    const known = keys.map((key) => cache?.read(key)).find((each) => each !== undefined);
+    const [outcome] = known === undefined ? await runOnTree(checkouts, { commit, tree }, [check], { again }) : [known];
+    if (outcome === undefined) continue;
+    found.set(check, outcome);
+    // What passed does not run twice in any case.
+    const key = again || outcome.outcome === "passed" ? twice : once;
+    if (known === undefined && key !== undefined) cache?.write(key, outcome);
   }
   return found;
 }

@@ -1,8 +1,8 @@
 // Runs checks on the files of one tree, each run on files that are made anew, and a failed one once more.
 
-import { type CheckRun, compareRuns, judgeRun, notRun } from "../core/check-outcome.ts";
+import { type CheckRun, compareRuns, judgeRun, notRun, type ProgramOutcome } from "../core/check-outcome.ts";
 import type { CheckFact } from "../protocol/task/evidence.ts";
-import { type CheckoutPlace, type FreshCheckout, makeCheckout, type WantedTree } from "./fresh-checkout.ts";
+import type { CheckoutPlace, Checkouts, FreshCheckout, WantedTree } from "./fresh-checkout.ts";
 import { innerFolder } from "./inner-folder.ts";
 
 export interface ReadyCheck {
@@ -10,38 +10,51 @@ export interface ReadyCheck {
   readonly argv: readonly [string, ...string[]];
   readonly network: boolean;
   readonly timeoutMs: number;
+  /** Whether the task has to make it succeed. */
+  readonly isCriterion: boolean;
 }
 
 /** How much of stdout and of stderr is kept, each. */
 const outputBytes = 256 * 1024;
 
-/** The outcomes in the order of the checks. Nothing is checked out when there are none. */
+/** The outcomes in the order of the checks. Nothing is checked out when there are none. `again`: whether a failure is tried twice. */
 export async function runOnTree(
-  place: CheckoutPlace,
+  checkouts: Checkouts,
   tree: WantedTree,
   checks: readonly ReadyCheck[],
+  { again = true }: { readonly again?: boolean } = {},
 ): Promise<CheckRun[]> {
   if (checks.length === 0) return [];
-  const made = await makeCheckout(place, tree);
+  const made = await checkouts.of(tree);
   if (!made.ready) return checks.map(() => notRun(made.reason));
+  const { place } = checkouts;
   const runs: CheckRun[] = [];
   for (const check of checks) {
-    const first = await runOnce(place, made.checkout, check);
-    const isFailure = first.outcome === "failed" || first.outcome === "timed_out";
-    runs.push(isFailure ? compareRuns(first, await runOnce(place, made.checkout, check)) : first);
+    const first = judgeRun(await runOnce(place, made.checkout, check));
+    const isFailure = again && (first.outcome === "failed" || first.outcome === "timed_out");
+    runs.push(isFailure ? compareRuns(first, judgeRun(await runOnce(place, made.checkout, check))) : first);
   }
-  await made.checkout.remove();
   return runs;
 }
 
-async function runOnce(
+export interface RunWish {
+  /** A folder with fresh files that no program has seen yet. */
+  readonly folder?: string | undefined;
+  /** Changes the files that the program will find. */
+  readonly prepare?: (folder: string) => Promise<void>;
+  readonly maxOutputBytes?: number;
+}
+
+export async function runOnce(
   { runProgram, signal }: CheckoutPlace,
   { fresh, home, readable }: FreshCheckout,
   { argv, fact, network, timeoutMs }: ReadyCheck,
-): Promise<CheckRun> {
-  const folder = await fresh();
+  { prepare, maxOutputBytes = outputBytes, ...wish }: RunWish = {},
+): Promise<ProgramOutcome> {
+  const folder = wish.folder ?? (await fresh());
+  await prepare?.(folder);
   const cwd = await innerFolder(folder, fact.cwd);
-  if (cwd === undefined) return notRun(`There is no folder ${fact.cwd} in the checkout.`);
-  const limits = { network, timeoutMs, maxOutputBytes: outputBytes };
-  return judgeRun(await runProgram({ argv, cwd, folder, home: home(), readable, ...limits }, signal));
+  if (cwd === undefined) return { ran: false, reason: `There is no folder ${fact.cwd} in the checkout.` };
+  const limits = { network, timeoutMs, maxOutputBytes };
+  return runProgram({ argv, cwd, folder, home: home(), readable, ...limits }, signal);
 }

@@ -3,6 +3,7 @@
 import { existsSync, statfsSync } from "node:fs";
 
 import { errno } from "../core/errno.ts";
+import { argvLine } from "../protocol/argv-line.ts";
 import { type ErrorCode, TuttiError } from "../protocol/error.ts";
 
 const known: readonly (readonly [RegExp, ErrorCode, string])[] = [
@@ -42,7 +43,7 @@ export interface FailedGit {
 /** Git speaks English here, because Tutti sets the language. */
 export function gitFailure({ args, code, stderr, cwd }: FailedGit): TuttiError {
   const told = lastLines(stderr);
-  const details = { command: `git ${args.join(" ")}`.slice(0, 500), exit_code: code, stderr: told };
+  const details = { command: argvLine(["git", ...args]).slice(0, 500), exit_code: code, stderr: told };
   // Git does not always say why it could not write a file.
   if (/unable to (?:write|create)/i.test(stderr) && isFull(cwd)) {
     return new TuttiError("disk_full", `the disk is full; make room and try again (git: ${told})`, { details });

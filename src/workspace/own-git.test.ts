@@ -183,8 +183,9 @@ test("failures of git say what is wrong", async (t) => {
 });
 
 test("the settings of a repository name its filters, its drivers and what is not supported", () => {
-  const settings = readSettings("filter.a.b.clean\nx\0merge.d.driver\nx\0merge.conflictstyle\ndiff3\0user.name\nAda\0");
+  const entries = ["filter.a.b.clean\nx", "merge.d.driver\nx", "merge.conflictstyle\ndiff3", "user.name\nAda"];
+  const settings = readSettings(entries.map((entry) => `local\0${entry}\0`).join(""));
   assert.deepEqual([settings.filters, settings.mergeDrivers], [["a.b"], ["d"]]);
   assert.deepEqual(settings.identity, { name: "Ada", email: "tutti@localhost" });
-  assert.match(readSettings("extensions.refstorage\nreftable\0").unsupported ?? "", /reftable/);
+  assert.match(readSettings("local\0extensions.refstorage\nreftable\0").unsupported ?? "", /reftable/);
 });

@@ -3,10 +3,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 
+import { withoutInherited } from "../files/inherited-descriptors.ts";
+import { ownEnvironment } from "../files/own-environment.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { gitFailure, gitNotStarted } from "./git-failure.ts";
 import { alternatesOf } from "./object-alternates.ts";
-import { confinedSettings, type GitSettings, readSettings, safeSettings } from "./git-settings.ts";
+import {
+  confinedSettings,
+  furtherPrograms,
+  type GitSettings,
+  noPrograms,
+  readSettings,
+  safeSettings,
+} from "./git-settings.ts";
 
 /** Makes a command run confined: the command may write only to the folders named. */
 export type Confine = (command: {
@@ -77,14 +86,10 @@ const mostCpuSeconds = 30 * 60;
 
 /** Reads the configuration anew, because a filter may have been added since the last call. */
 export async function openGit(gitDir: string, signal?: AbortSignal): Promise<OwnGit> {
-  // Without settings of ours, which would be listed as if they were the person's. Reading a configuration starts no program.
-  const { stdout } = await execute([`--git-dir=${gitDir}`, "config", "--list", "-z"], {
-    cwd: gitDir,
-    options: { signal },
-  });
-  const settings = readSettings(stdout.toString("utf8"));
+  const settings = await settingsOf(gitDir, signal);
   const run: OwnGit["run"] = async (args, options = {}) => {
-    const flags = options.confined === undefined ? safeSettings(settings) : confinedSettings(settings);
+    const used = await settingsFor(settings, { gitDir, options });
+    const flags = options.confined === undefined ? safeSettings(used) : confinedSettings(used);
     const workTree = options.workTree ?? gitDir;
     return execute([...flags, `--git-dir=${options.gitDir ?? gitDir}`, `--work-tree=${workTree}`, ...args], {
       cwd: workTree,
@@ -106,9 +111,34 @@ export async function openGit(gitDir: string, signal?: AbortSignal): Promise<Own
   };
 }
 
+async function settingsOf(gitDir: string, signal: AbortSignal | undefined): Promise<GitSettings> {
+  // Without settings of ours, which would be listed as if they were the person's. Reading a configuration starts no program.
+  const { stdout } = await execute([`--git-dir=${gitDir}`, "config", "--list", "--show-scope", "-z"], {
+    cwd: gitDir,
+    options: { signal },
+  });
+  return readSettings(stdout.toString("utf8"));
+}
+
+/** A checkout can have settings of its own. Callers look at the shared ones alone, so a program beyond those is refused. */
+async function settingsFor(
+  settings: GitSettings,
+  { gitDir, options }: { readonly gitDir: string; readonly options: GitRun },
+): Promise<GitSettings> {
+  const { gitDir: own = gitDir, confined, signal } = options;
+  if (own === gitDir || !settings.varies) return settings;
+  const used = await settingsOf(own, signal);
+  const further = confined === undefined ? furtherPrograms(used, settings) : [];
+  if (further.length === 0) return used;
+  throw new TuttiError(
+    "refused",
+    `the settings of the checkout ${own} name programs that those of its repository ${gitDir} do not (${further.slice(0, 5).join(", ")}), and Tutti does not run them; move these settings to the repository, or use the mode \`copy\``,
+  );
+}
+
 /** Git in a folder whose repository is not known yet. Use it only to find the repository of a person's folder. */
 export async function discoverGit(folder: string, args: readonly string[], options: GitRun = {}): Promise<GitOutput> {
-  return execute([...safeSettings({ filters: [], mergeDrivers: [] }), ...args], { cwd: folder, options, args });
+  return execute([...safeSettings(noPrograms), ...args], { cwd: folder, options, args });
 }
 
 interface Execution {
@@ -172,7 +202,7 @@ function started(argv: readonly string[], { cwd, options, gitDir }: Execution): 
     },
     // A group of its own, so that whatever git starts is ended with it.
     detached: true,
-    stdio: [options.stdin ?? "pipe", options.stdout ?? "pipe", "pipe"],
+    stdio: [options.stdin ?? "pipe", options.stdout ?? "pipe", "pipe", ...withoutInherited(3)],
   });
 }
 
@@ -197,14 +227,8 @@ function quoted(path: string): string {
 }
 
 function environment(): Record<string, string> {
-  // With the last one, the watchdog of a node finds a git that was left behind.
-  const passed = ["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "TUTTI_NODE"].flatMap((name): [string, string][] => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value]];
-  });
   return {
-    ...Object.fromEntries(passed),
-    LC_ALL: "C",
+    ...ownEnvironment(["HOME", "XDG_CONFIG_HOME", "TMPDIR"]),
     GIT_TERMINAL_PROMPT: "0",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_NO_REPLACE_OBJECTS: "1",

@@ -60,7 +60,7 @@ test("arguments are quoted, and controls, direction marks and forged lines of ou
   const argv = ["printf", "a b'c", "\u001b[2J\u202Eevil\r\nfolder: /tmp\u200B"];
   const { question } = await asked(t, { tool: "run", args: { argv } });
   assert.ok(
-    question.includes(`  | printf 'a b'\\''c' '\\u{1b}[2J\\u{202e}evil\\u{d}\n  | folder: /tmp\\u{200b}'\n`),
+    question.includes(`  | printf 'a b'\\''c' $'\\u001b[2J\\u202eevil\\r\\nfolder: /tmp\\u200b'\nnote: `),
     question,
   );
   // oxlint-disable-next-line no-control-regex -- controls are what this is about

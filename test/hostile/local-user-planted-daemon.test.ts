@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
 import { probeDaemon } from "../../src/daemon/lifecycle/find-daemon.ts";
+import { importRecords } from "../../src/daemon/lifecycle/move-records.ts";
 import { ownProcess } from "../../src/daemon/lifecycle/process-identity.ts";
 import { openState } from "../../src/daemon/state/open-state.ts";
 import { refuseSharedFolder } from "../../src/files/private-folder.ts";
@@ -64,6 +65,17 @@ test("in a state folder that others can write, no daemon is looked for and no ke
     await assert.rejects(openState(folder), refused);
   }
   assert.deepEqual(stolen, []);
+});
+
+test("records that others can write are not imported", async (t) => {
+  const folder = stateFolder(t);
+  await (await openState(folder)).close();
+  chmodSync(folder, 0o777);
+  const database = { url: "postgres://tutti@127.0.0.1:1/none" };
+  await assert.rejects(
+    importRecords(folder, database, () => undefined),
+    { ...refused, message: /chmod go-w/ },
+  );
 });
 
 test("a daemon.json that others can write, or that is a link, leads nowhere", async (t) => {

@@ -48,7 +48,7 @@ test("a key of an operator can answer an approval and cannot allow it for good; 
   assert.equal(again.kind, "approval");
 
   // What a colleague allowed for good with an admin key of their own ends with the key.
-  const colleague = await client.addKey({ name: "colleague", role: "admin" });
+  const colleague = await client.addKey({ name: "colleague", role: "admin", person: true });
   assert.equal((await post("/v1/approvals", colleague.key, { ask: again.id })).status, 201);
   assert.deepEqual(
     (await client.approvals()).map(({ by, key: from }) => [by, from]),

@@ -101,7 +101,10 @@ async function withLogins(): Promise<void> {
     } catch (thrown) {
       const wantsLogin = thrown instanceof TuttiError && thrown.code === "unauthorized";
       if (!wantsLogin || logins === 3) throw thrown;
-      await logIn({ state, server: hash, url, settings: entry.oauth }, { onUrl: asBrowser, signal });
+      await logIn(
+        { state, server: hash, url, settings: entry.oauth },
+        { onUrl: asBrowser, confirm: async () => true, signal },
+      );
     }
   }
 }

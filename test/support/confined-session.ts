@@ -26,7 +26,7 @@ export async function runSession(store: WorkspaceStore, workspace: Workspace, sc
   if (!status.confined) throw new Error("nothing confines programs here");
   const { writable, readOnly, hidden, binds } = await beginSession(store, workspace);
   const argv = bwrapArgv({ writable, readOnly, hidden, binds, blank: [], network: false, cwd: workspace.folder });
-  const run = spawnSync(status.program, [...argv, "/bin/sh", "-c", script], {
+  const run = spawnSync(status.program, [...argv, "--", "/bin/sh", "-c", script], {
     encoding: "utf8",
     timeout: 60_000,
     env: {

@@ -52,7 +52,7 @@ async function play(leaseMs: number): Promise<void> {
   let renewing: NodeJS.Timeout | undefined = setInterval(renew, leaseMs / 5);
   const start = async (step: string, script: string, release: boolean): Promise<void> => {
     const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
-    const process_ = await startHeld({ argv: ["/bin/sh", "-c", script], cwd: "/", env, step });
+    const process_ = await startHeld({ program: { argv: ["/bin/sh", "-c", script], env }, cwd: "/", step });
     held.push(process_);
     if (release) {
       await watchdog.guard(process_.note);

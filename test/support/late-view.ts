@@ -26,6 +26,7 @@ export function lateView(view: StoreView): StoreView {
     request: (task) => late(() => view.request(task)),
     treeOf: (root) => late(() => view.treeOf(root)),
     treeLimits: (root) => late(() => view.treeLimits(root)),
+    usedSince: (at) => late(() => view.usedSince(at)),
     usedBelow: (task) => late(() => view.usedBelow(task)),
     task: (id) => late(() => view.task(id)),
     taskRow: (id) => late(() => view.taskRow(id)),

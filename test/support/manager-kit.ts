@@ -114,6 +114,7 @@ export async function metIntegration({
     })),
     failures: [],
     doubts: [],
+    unsettled: [],
   };
 }
 

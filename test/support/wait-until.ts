@@ -2,10 +2,11 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-const patienceMs = 10_000;
+/** Nothing is measured by it: a machine may be ten times slower than another, and only what never comes should fail. */
+const patienceMs = 60_000;
 const lookEveryMs = 2;
 
-/** Looks again and again until there is something, and returns it; fails after ten seconds, or the time given. */
+/** Looks again and again until there is something, and returns it; fails after a minute, or the time given. */
 export async function until<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
   what = look.toString(),

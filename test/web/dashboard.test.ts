@@ -259,7 +259,8 @@ test(
   "the page of a task shows the limits of its goal and the envelope of its review, with the reviewer's reasons",
   { skip },
   async () => {
-    const review = { task: "license", conf: 0.93, gate: "approve", findings: ["It names <b>MIT</b>."] };
+    const points = [{ id: "task", met: true, why: "It names the license.", where: "LICENSE.txt" }];
+    const review = { task: "license", conf: 0.93, gate: "approve", points, findings: ["It names <b>MIT</b>."] };
     const rules = [
       {
         agent: "manager",

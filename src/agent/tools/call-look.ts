@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { Rights } from "../../core/rights.ts";
 import { AllowedCalls } from "../../protocol/invocation/standing-approval.ts";
 import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { quoted } from "../../core/foreign-words.ts";
 
 export const CallLook = z.object({
   /** Exact paths of the protected files that the call would change. */
@@ -54,6 +55,11 @@ export function shownLines(lines: readonly string[]): string[] {
   ];
 }
 
+/** Whether `shownLines` hides nothing of them. */
+export function areShownWhole(lines: readonly string[]): boolean {
+  return lines.length <= headLines + tailLines && lines.every((line) => line.length <= longestLine);
+}
+
 function shownLine(line: string): string {
   if (line.length <= longestLine) return escapeInvisible(line);
   const half = longestLine / 2;
@@ -61,14 +67,6 @@ function shownLine(line: string): string {
   return escapeInvisible(
     `${line.slice(0, half)}[… ${hidden} characters are hidden here; the SHA-256 of the line is ${sha256(line)} …]${line.slice(-half)}`,
   );
-}
-
-/** Every line begins with a mark, so that no line of a model can pass for one of ours. */
-export function quoted(text: string): string {
-  return escapeInvisible(text)
-    .split("\n")
-    .map((line) => `  | ${line}`)
-    .join("\n");
 }
 
 /** For a call without a look of its own: its arguments exactly as the tool gets them, and all of them. */

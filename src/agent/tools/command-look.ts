@@ -1,11 +1,11 @@
 // What a person reads who is asked about a program: the whole command, where it runs, and what keeps it from doing harm.
 
 import type { Rights } from "../../core/rights.ts";
-import { escapeInvisible } from "../../core/escape-invisible.ts";
-import { shellWord } from "../../core/shell-word.ts";
+import { inLine, quoted, quotedCommand } from "../../core/foreign-words.ts";
+import { protectedReason } from "../../core/protected-path.ts";
 import { type AllowedCalls, anyWords } from "../../protocol/invocation/standing-approval.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { type CallLook, quoted } from "./call-look.ts";
+import type { CallLook } from "./call-look.ts";
 import type { Command, CommandPlace, Commands } from "./run.ts";
 
 export async function lookAtCommand(commands: Commands, command: Command, rights: Rights): Promise<CallLook> {
@@ -14,16 +14,16 @@ export async function lookAtCommand(commands: Commands, command: Command, rights
     place = await commands.place(command, rights);
   } catch (thrown) {
     if (!(thrown instanceof TuttiError)) throw thrown;
-    const text = `${commandText(command)}\nthe call will fail: ${escapeInvisible(thrown.message)}`;
+    const text = `${commandText(command)}\nthe call will fail: ${inLine(thrown.message)}`;
     return { protected: [], text, calls: null };
   }
   const { network, stdin, timeoutMs } = command;
   const lines = [
     commandText(command),
-    `folder: ${escapeInvisible(place.cwd)}`,
+    `folder: ${inLine(place.cwd)}`,
     reachText(commands, command, { place, rights }),
     `network: ${network ? "yes" : "no"}`,
-    `environment: ${escapeInvisible(place.environment.join(", "))}`,
+    `environment: ${inLine(place.environment.join(", "))}`,
     `ended after: ${timeoutMs / 1_000} seconds`,
     ...(stdin === "" ? [] : ["input:", quoted(stdin)]),
   ];
@@ -53,7 +53,7 @@ function commandText(command: Command): string {
   if (isShellScript(command) && script !== undefined) {
     return `script for /bin/sh:\n${quoted(script)}`;
   }
-  return `command:\n${quoted(argv.map(shellWord).join(" "))}`;
+  return `command:\n${quotedCommand(argv)}`;
 }
 
 function reachText(
@@ -64,9 +64,9 @@ function reachText(
   if (!confined) {
     return "confined: no; nothing prevents it from changing any file of this user, protected files such as .git and tutti.config.* included";
   }
-  const folders = `confined: it can change only ${escapeInvisible(rights.roots.join(", "))}`;
+  const folders = `confined: it can change only ${inLine(rights.roots.join(", "))}`;
   if (!mayChangeProtected) return `${folders}; protected files are read-only`;
-  const files = place.protectedFiles.map((path) => `  | ${escapeInvisible(path)}`);
+  const files = place.protectedFiles.map((path) => `  | ${inLine(path)} (${protectedReason(path)})`);
   return [`${folders}, including protected files (about new ones you are asked when it has ended):`, ...files].join(
     "\n",
   );

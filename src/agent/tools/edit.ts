@@ -39,7 +39,7 @@ export const edit = stepTool({
       throw new TuttiError("invalid_input", "old and new are the same; nothing would change");
     const use = { roots: rights.roots, offLimits: readOffLimits(offLimits), to: "change" } as const;
     return withFile(input.path, { ...use, approved: look?.protected }, async (file) => {
-      await refuseUnlessAsShown(file, look);
+      await refuseUnlessAsShown(file, look?.file);
       return editFile(file, input, look?.file?.content ?? undefined);
     });
   },

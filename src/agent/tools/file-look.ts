@@ -3,6 +3,7 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 
+import { protectedReason } from "../../core/protected-path.ts";
 import { unifiedDiff } from "../../core/unified-diff.ts";
 import { errno } from "../../core/errno.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -19,6 +20,7 @@ import {
 } from "../workspace/workspace-file.ts";
 import { type CallLook, type LookContext, sha256, shownLines } from "./call-look.ts";
 import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { inLine } from "../../core/foreign-words.ts";
 
 /** The text of the file after the call, or a sentence that says why the call will change nothing. */
 type NewText = (before: string) => { readonly text: string } | { readonly problem: string };
@@ -40,13 +42,13 @@ export async function lookAtFile(path: string, context: LookContext, newText: Ne
   if (!isAsked(part !== undefined)) return { protected: protectedFiles, text: "" };
   let now: FileContent | undefined;
   try {
-    now = await contentNow(path, context);
+    now = await contentNow(path, { roots: rights.roots, offLimits: context.offLimits });
   } catch (thrown) {
     if (!(thrown instanceof TuttiError)) throw thrown;
-    return { protected: protectedFiles, text: `file: ${escapeInvisible(resolved)}\n${willFail(thrown)}` };
+    return { protected: protectedFiles, text: `file: ${inLine(resolved)}\n${willFail(thrown)}` };
   }
   const lines = [
-    `file: ${escapeInvisible(resolved)} (${now === undefined ? "a new file" : `exists, ${now.size} bytes`})`,
+    `file: ${inLine(resolved)} (${now === undefined ? "a new file" : `exists, ${now.size} bytes`})`,
     ...(part === undefined ? [] : [protectedText(resolved, part)]),
     // Of a protected file all is shown: one line in the middle of a program or a rule is enough to do harm.
     ...changeLines(now, newText, part === undefined ? shownLines : allLines),
@@ -55,17 +57,23 @@ export async function lookAtFile(path: string, context: LookContext, newText: Ne
 }
 
 function willFail({ message }: TuttiError): string {
-  return `the call will fail: ${escapeInvisible(message)}`;
+  return `the call will fail: ${inLine(message)}`;
 }
 
 function protectedText(path: string, part: string): string {
-  const what = path === part ? "this file" : `a file in ${escapeInvisible(part)}`;
-  return `protected: ${what} can make other programs run code or change what Tutti may do`;
+  const what = path === part ? "this file" : `a file in ${inLine(part)}`;
+  return `protected: ${what} is protected, because ${protectedReason(part)}`;
 }
 
-async function contentNow(path: string, { rights, offLimits }: LookContext): Promise<FileContent | undefined> {
+export interface Place {
+  readonly roots: readonly string[];
+  readonly offLimits: readonly string[];
+}
+
+/** Undefined when there is no such file. */
+export async function contentNow(path: string, { roots, offLimits }: Place): Promise<FileContent | undefined> {
   try {
-    const use = { roots: rights.roots, offLimits: readOffLimits(offLimits), to: "read" } as const;
+    const use = { roots, offLimits: readOffLimits(offLimits), to: "read" } as const;
     return await withFile(path, use, (file) => readingFile(file, readContent));
   } catch (thrown) {
     if (thrown instanceof TuttiError && thrown.code === "not_found") return undefined;
@@ -73,14 +81,14 @@ async function contentNow(path: string, { rights, offLimits }: LookContext): Pro
   }
 }
 
-type Shown = (lines: readonly string[]) => string[];
+export type Shown = (lines: readonly string[]) => string[];
 
-const allLines: Shown = (lines) => lines.map(escapeInvisible);
+export const allLines: Shown = (lines) => lines.map(escapeInvisible);
 
-function changeLines(now: FileContent | undefined, newText: NewText, shown: Shown): string[] {
+export function changeLines(now: FileContent | undefined, newText: NewText, shown: Shown): string[] {
   const before = now === undefined ? "" : now.bytes === undefined ? undefined : exactText(now.bytes);
   const change = newText(before ?? "");
-  if ("problem" in change) return [`nothing will change: ${change.problem}`];
+  if ("problem" in change) return [`nothing will change: ${inLine(change.problem)}`];
   const hash = `the SHA-256 of the new content is ${sha256(change.text)}`;
   if (before === undefined) {
     return [
@@ -93,19 +101,18 @@ function changeLines(now: FileContent | undefined, newText: NewText, shown: Show
   return diff.length === 0 ? ["the content stays the same"] : [...shown(diff), hash];
 }
 
-/** Fails when the file is not what the person saw. Returns its state, so that a change after this is noticed too. */
+/** Fails when the file is not what the person saw. Returns its state, null for no file, so that a change after this is noticed too. */
 export async function refuseUnlessAsShown(
   file: WorkspaceFile,
-  look: CallLook | undefined,
-): Promise<BigIntStats | undefined> {
-  const shown = look?.file;
+  shown: CallLook["file"],
+): Promise<BigIntStats | null | undefined> {
   if (shown === undefined) return undefined;
   const read = async (handle: FileHandle, stats: BigIntStats) => ({ stats, ...(await readContent(handle, stats)) });
   const now = await readingFile(file, read).catch((thrown: unknown) => {
     if (errno(thrown) === "ENOENT") return undefined;
     throw thrown;
   });
-  if (shown.path === file.path && shown.content === (now?.mark ?? null)) return now?.stats;
+  if (shown.path === file.path && shown.content === (now?.mark ?? null)) return now?.stats ?? null;
   throw new TuttiError(
     "conflict",
     `${file.path} is not what the person saw who approved the call, because it was changed meanwhile; nothing was changed, look at the file and call again`,

@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 
-import { escapeInvisible } from "../../core/escape-invisible.ts";
-import { quoted } from "./call-look.ts";
+import { inLine, quoted } from "../../core/foreign-words.ts";
+import { protectedReason } from "../../core/protected-path.ts";
 
 export const HeldFile = z.object({
   path: z.string(),
@@ -59,9 +59,9 @@ export function heldQuestion(agent: string, { count, files, folder }: HeldReport
       ? `made ${describe(first)}`
       : `made ${count} protected files and folders: ${summary(files, count)}`;
   const lines = [
-    `A program that ${escapeInvisible(agent)} ran ${made}. Keep ${count === 1 ? "it" : "them"}?`,
+    `A program that ${inLine(agent)} ran ${made}. Keep ${count === 1 ? "it" : "them"}?`,
     "protected: such files can make other programs run code or change what Tutti may do",
-    `Until you decide, they are held in ${escapeInvisible(folder)}.`,
+    `Until you decide, they are held in ${inLine(folder)}.`,
     ...files.flatMap(fileLines),
     ...(count > files.length
       ? [`… and ${count - files.length} more; the file held.json in that folder lists all`]
@@ -71,8 +71,8 @@ export function heldQuestion(agent: string, { count, files, folder }: HeldReport
 }
 
 function describe({ kind, path }: HeldFile): string {
-  const at = escapeInvisible(path);
-  if (kind === "repository" || kind === "bare") return `a git repository at ${escapeInvisible(parentOf(path))}`;
+  const at = inLine(path);
+  if (kind === "repository" || kind === "bare") return `a git repository at ${inLine(parentOf(path))}`;
   return kind === "link" ? `the protected link ${at}` : `the protected ${kind} ${at}`;
 }
 
@@ -94,9 +94,9 @@ function fileLines({ path, kind, bytes, files, hash, shown, unshown }: HeldFile)
   const many = files === 1 ? "" : `${files} files, `;
   const label = kind === "bare" ? "git repository, by this file" : kind === "repository" ? "git repository" : kind;
   return [
-    `${label}: ${escapeInvisible(path)} (${many}${bytes} bytes, SHA-256 ${hash})`,
+    `${label}: ${inLine(path)} (${many}${bytes} bytes, SHA-256 ${hash}); ${protectedReason(path)}`,
     ...shown.flatMap(({ name, text }) => [
-      ...(name === "" ? [] : [` ${escapeInvisible(name)}:`]),
+      ...(name === "" ? [] : [` ${inLine(name)}:`]),
       quoted(text.endsWith("\n") ? text.slice(0, -1) : text),
     ]),
     ...(unshown === 0 ? [] : [` not shown here: ${unshown} ${unshown === 1 ? "file" : "files"}`]),

@@ -29,7 +29,7 @@ function writeTool(name: string): StepTool {
         path,
         { roots: rights.roots, offLimits: readOffLimits(offLimits), to: "make", approved: look?.protected },
         async (file) => {
-          const { created } = await replaceFile(file, content, await refuseUnlessAsShown(file, look));
+          const { created } = await replaceFile(file, content, await refuseUnlessAsShown(file, look?.file));
           return { path: file.path, bytes: Buffer.byteLength(content), created };
         },
       ),

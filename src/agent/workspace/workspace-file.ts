@@ -82,11 +82,11 @@ export async function readContent(handle: FileHandle, { size, ino, mtimeNs }: Bi
   return { size, bytes, mark: `sha256 ${createHash("sha256").update(bytes).digest("hex")}` };
 }
 
-/** Fails if the file was changed after `since`. Keeps the file's mode; a hard link to it elsewhere keeps the old content. */
+/** Fails if the file was changed after `since`, or made when that is null. Keeps the file's mode; a hard link to it elsewhere keeps the old content. */
 export async function replaceFile(
   { folder, name, path, offLimits }: WorkspaceFile,
   content: string | Uint8Array,
-  since?: BigIntStats,
+  since?: BigIntStats | null,
 ): Promise<{ readonly created: boolean }> {
   const entry = folder.entry(name);
   const before = await statEntry(entry);
@@ -124,8 +124,8 @@ async function statEntry(entry: string): Promise<BigIntStats | undefined> {
   }
 }
 
-function refuseChanged(since: BigIntStats, now: BigIntStats | undefined, path: string): void {
-  const same = now?.ino === since.ino && now.mtimeNs === since.mtimeNs && now.size === since.size;
+function refuseChanged(since: BigIntStats | null, now: BigIntStats | undefined, path: string): void {
+  const same = now?.ino === since?.ino && now?.mtimeNs === since?.mtimeNs && now?.size === since?.size;
   if (!same) throw new TuttiError("conflict", `${path} was changed meanwhile; read it again`);
 }
 

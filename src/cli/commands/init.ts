@@ -1,6 +1,7 @@
 // `tutti init`: finds out what a project has, writes a config and a policy for it, and says what to type next.
 import type { Host } from "../../host/host.ts";
 import type { InitResult } from "../../host/project.ts";
+import { argvLine } from "../../protocol/argv-line.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { printableName } from "../terminal/printable.ts";
@@ -57,7 +58,7 @@ async function showFound({ providers, servers, agents, checks, setup }: InitResu
 
 function commandText(run: readonly string[], from: string, doubt: string | null): string {
   const why = doubt === null ? `from ${from}` : `from ${from}; only a comment in the config: ${doubt}`;
-  return `${printableName(run.join(" "))} ${dim(`(${printableName(why)})`)}`;
+  return `${argvLine(run)} ${dim(`(${printableName(why)})`)}`;
 }
 
 async function showFiles({ files }: InitResult, dryRun: boolean): Promise<void> {

@@ -27,7 +27,10 @@ test("a goal that is done ends with status 0, and its id is taken wherever a tas
   const goal = /gol_\w+/.exec(err)?.[0] ?? "";
   assert.match(err, new RegExp(`merge ${goal} BRANCH`));
   assert.match(scene.run("goals").out, new RegExp(`^${goal} +done`));
-  assert.match(scene.run("goal", goal).out, /supports: check `test -e hello.txt` passed[^]*branches\n {2}greet/);
+  assert.match(
+    scene.run("goal", goal).out,
+    /proof: check `test -e hello.txt`, of the person: passed[^]*branches\n {2}greet/,
+  );
   for (const id of [goal, goal.replace("gol_", "tsk_"), "last"]) {
     assert.match(scene.run("report", id).out, /^# Done: Say hello/);
   }
@@ -86,12 +89,12 @@ test(
     const scene = goalScene(t, { rules: hello });
     const blocked = scene.run(...scene.goal("Say hello", ...check, "--accept", "it is friendly"));
     assert.equal(blocked.status, 9, blocked.err);
-    assert.match(blocked.err, /nothing proves these criteria: c1: it is friendly/);
+    assert.match(blocked.err, /these criteria are not proven:\n +\| c1: "it is friendly": nothing proves it/);
     assert.match(scene.run("goals").out, /waits for a person/);
     assert.equal(scene.run("answer", "last", "accept as met").status, 0);
     const done = scene.run("attach", "last");
     assert.equal(done.status, 0, done.err);
-    assert.match(done.out, /met: it is friendly\n {4}supports: admin said: accept as met/);
+    assert.match(done.out, /met: it is friendly\n {4}proof: admin said: accept as met/);
     const again = scene.run(...scene.goal("Say hello", ...check, "--accept", "it is friendly", "--new"));
     assert.equal(again.status, 9, again.err);
     assert.equal(scene.run("answer", "last", "stop").status, 0);
@@ -176,7 +179,7 @@ test("--from-issue: the issue is quoted data, and the exact comment is posted on
   const asked = scene.run(run ?? "", ...more);
   assert.equal(asked.status, 9, asked.err);
   assert.match(asked.err, new RegExp(`May this comment be posted on ${url}`));
-  assert.match(asked.err, /\| \*\*Done\.\*\* Every task is verified/);
+  assert.match(asked.err, /\| \*\*Done:\*\* every task is verified/);
   const prompt = scene.run("export", "last").out;
   assert.match(prompt, /Others wrote its text:\\n<quoted>say hello/);
   assert.ok(!prompt.includes("touch owned` </quoted> and"), "the issue cannot end the quotation");

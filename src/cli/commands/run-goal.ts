@@ -4,6 +4,7 @@ import type { Host } from "../../host/host.ts";
 import type { StartedGoal, StartGoal } from "../../protocol/api/goal-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
+import type { AcceptedCriterion } from "../../protocol/invocation/goal-file.ts";
 import { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 import { commandLine, withDaemon } from "../connect.ts";
 import { followGoal } from "../follow-goal.ts";
@@ -21,7 +22,7 @@ import { dim } from "../terminal/style.ts";
 import { untilLeft } from "../until-left.ts";
 
 export interface RunGoalOptions extends AnsweringOptions {
-  readonly accept?: readonly string[];
+  readonly criteria: readonly AcceptedCriterion[];
   readonly check?: readonly string[];
   readonly fromIssue?: string;
   readonly plan?: boolean;
@@ -90,7 +91,7 @@ async function printDetached(
 }
 
 async function requestOf(host: Host, goal: string | undefined, options: RunGoalOptions): Promise<StartGoal> {
-  const { accept = [], check = [], plan = false, budget = [], managerModel, rounds, limit } = options;
+  const { criteria, check = [], plan = false, budget = [], managerModel, rounds, limit } = options;
   const folder = host.remote === undefined ? givenFolder(options.cwd) : options.cwd;
   if (folder === undefined)
     throw new TuttiError("usage", "say with --cwd in which folder of that machine the goal works");
@@ -106,7 +107,7 @@ async function requestOf(host: Host, goal: string | undefined, options: RunGoalO
     text,
     ...(issue === undefined ? {} : { issue }),
     folder,
-    accept: [...accept],
+    accept: [...criteria],
     checks: [...check],
     plan,
     ...(budget.length === 0 ? {} : { budget: goalBudget(budget) }),

@@ -8,7 +8,7 @@ import { bold, dim } from "../terminal/style.ts";
 import { commandLine } from "../connect.ts";
 import { stateFolder } from "../state-folder.ts";
 import { listTasks } from "../list-tasks.ts";
-import { counted, duration } from "../terminal/units.ts";
+import { counted, duration, money as dollars } from "../terminal/units.ts";
 
 export interface StatusOptions {
   readonly state?: string;
@@ -32,6 +32,7 @@ export async function statusCommand(host: Host, options: StatusOptions): Promise
     await writeRow("state", status.state);
     await writeRow("work", workLine(status));
     await writeRow("operators", `${operators.joined} joined, ${operators.connected} connected`);
+    if (status.day !== undefined) await writeRow("today", dayLine(status.day));
     if (degraded !== null) warn(`no new work is taken: ${degraded.message}`);
     for (const { task, runner, reason } of parked) {
       warn(`${task} cannot go on: ${reason ?? `this Tutti has no runner ${runner}`}`);
@@ -83,4 +84,16 @@ function workLine({ tasks: { pending, running, input_required }, asks, paused }:
 
 async function writeRow(name: string, text: string): Promise<void> {
   await writeLine(`  ${dim(name.padEnd(9))} ${text}`, { hang: 10 });
+}
+
+/** `$1.20 of $5.00, 120,000 of 1,000,000 tokens`. */
+function dayLine({ money_micro_usd: money, tokens, decision }: NonNullable<ServiceStatus["day"]>): string {
+  const parts = [
+    ...(money === null ? [] : [`${dollars(money.used)} of ${dollars(money.limit + money.raised)}`]),
+    ...(tokens === null
+      ? []
+      : [`${tokens.used.toLocaleString("en-US")} of ${(tokens.limit + tokens.raised).toLocaleString("en-US")} tokens`]),
+  ];
+  const decided = { wait: "; new calls wait until 00:00 UTC", stop: "; calls past it are refused until 00:00 UTC" };
+  return `${parts.join(", ")}${decision === null ? "" : decided[decision]}`;
 }

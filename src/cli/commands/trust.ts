@@ -147,12 +147,13 @@ function contentName(hash: string): string {
   return hash.startsWith("policy:") ? `policy, sha256 ${hash.slice(7, 19)}` : `config, sha256 ${hash.slice(0, 12)}`;
 }
 
-async function show({ folder, file, hash, files, packages, trusted, sets }: ConfigView): Promise<void> {
+async function show({ folder, file, hash, files, packages, trusted, sets, servers }: ConfigView): Promise<void> {
   await writeLine(`${bold(printableName(file))} ${dim(trusted ? "trusted" : "not trusted")}`);
   await writeLine(`  sha256    ${hash}`);
   await writeLine(`  files     ${files.map(printableName).join(", ")} ${dim(`in ${printableName(folder)}`)}`);
   if (packages.length > 0) await writeLine(`  packages  ${packages.map(printableName).join(", ")}`);
   for (const line of workspaceLines(Object(sets)["workspaces"])) await writeLine(`  ${line}`);
+  for (const line of servers) await writeLine(`  server    ${printable(line)}`);
   await writeLine(`  sets      ${typeof sets === "string" ? sets : JSON.stringify(sets ?? null)}`);
 }
 

@@ -305,7 +305,7 @@ describe("keys and operators", () => {
       fetch(`${url}${path}`, { method, headers: { authorization: `Bearer ${key}` } }).then(({ status }) => status);
     assert.deepEqual([await asked("GET", "/v1/tasks"), await asked("POST", "/v1/pause")], [200, 403]);
     const listed = b.run("keys", "list");
-    assert.match(listed.out, /^id +name +role +made\n/);
+    assert.match(listed.out, /^id +name +role +used by +made\n/);
     assert.ok(!listed.out.includes(key));
     const keys = z
       .array(z.object({ id: z.string(), name: z.string(), role: z.string() }))

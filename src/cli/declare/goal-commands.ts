@@ -18,15 +18,17 @@ import {
   waitOption,
   yesOption,
 } from "../options.ts";
+import { criteriaOf } from "./criteria-options.ts";
 
 export function declareGoalCommands(program: Command, host: () => Promise<Host>): void {
-  program
+  const run = program
     .command("run")
     .argument("[goal]", "what you want; - to read it from standard input; may be left out with --from-issue")
     .description(
       "hand a goal to the manager: it splits the goal, has each task done and verified, and reports; Ctrl-C leaves, and the work goes on",
     )
     .option("--accept <text>", "what must be true in the end; repeatable", collect)
+    .option("--by <command>", "the check that proves the --accept directly before it; it runs without asking")
     .option("--check <command>", "a command that must succeed on the result; repeatable, runs without asking", collect)
     .option(
       "--from-issue <url>",
@@ -60,11 +62,12 @@ export function declareGoalCommands(program: Command, host: () => Promise<Host>)
     .addOption(waitOption())
     .addOption(yesOption())
     .option("--json", "print every event as a line of JSON, and last the report")
-    .addOption(limitOption())
-    .action(async (goal: string | undefined, options: RunGoalOptions) => {
-      const { runGoalCommand } = await import("../commands/run-goal.ts");
-      await runGoalCommand(await host(), goal, options);
-    });
+    .addOption(limitOption());
+  const criteria = criteriaOf(run);
+  run.action(async (goal: string | undefined, options: Omit<RunGoalOptions, "criteria">) => {
+    const { runGoalCommand } = await import("../commands/run-goal.ts");
+    await runGoalCommand(await host(), goal, { ...options, criteria: criteria() });
+  });
   program
     .command("goals")
     .description("list the goals, newest first: how each stands, and why")

@@ -43,6 +43,7 @@ export function declareMcpCommands(program: Command, host: () => Promise<Host>):
     .command("login")
     .argument("[server]", "the name of the server; without it, those that one can log in to are listed")
     .description("log in at an MCP server that asks who you are")
+    .option("--issuer <url>", "the authorization server that the login may go to; on a terminal you are asked")
     .addOption(projectOption())
     .addOption(stateOption())
     .addOption(jsonOption())

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 
 import type { Host } from "../../host/host.ts";
 import type { KeyRole } from "../../protocol/api/service.ts";
+import type { KeyGrant } from "../../protocol/invocation/by-program.ts";
 import type { ClusterKeyRotateOptions } from "../commands/cluster-key-rotate.ts";
 import type { ClusterKeySetOptions } from "../commands/cluster-key-set.ts";
 import type { ClusterKeyShowOptions } from "../commands/cluster-key-show.ts";
@@ -28,6 +29,7 @@ import {
 
 // Repeated here, so that help does not have to load every schema.
 const roles: readonly KeyRole[] = ["viewer", "operator", "admin"];
+const grants: readonly KeyGrant[] = ["force-runners", "any-folder", "own-rules"];
 
 const graceOption = (): Option =>
   new Option(
@@ -222,12 +224,17 @@ function declareKeys(program: Command, host: () => Promise<Host>): void {
   keys
     .command("add")
     .argument("<name>", "a name that says what the key is for")
-    .description("make a key and print it; it is shown only this once")
+    .description("make a key for a program and print it; it is shown only this once")
     .addOption(
       new Option("--role <role>", "viewer: read; operator: also start tasks and join; admin: also keys and shutdown")
         .choices(roles)
         .makeOptionMandatory(),
     )
+    .option("--person", "a person uses the key: what is asked with it is never put to a person again")
+    .addOption(
+      new Option("--may <what...>", "what a program may do with the key without a person's yes").choices(grants),
+    )
+    .option("--folder <path...>", "folders that the work of a program may touch without a person's yes")
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (name: string, options: KeysAddOptions) => {

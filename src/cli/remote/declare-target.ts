@@ -1,6 +1,7 @@
 // Gives every command that can work with a daemon elsewhere the options for it, and makes the others say that they cannot.
 import { type Command, Option } from "commander";
 
+import { argvLine } from "../../protocol/argv-line.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { Target, TargetOptions } from "./find-target.ts";
 
@@ -132,7 +133,7 @@ export function targetFlags(args: readonly string[]): string {
     const arg = args[index] ?? "";
     if (arg === "--insecure") flags.push(arg);
     const found = /^(--url|--context|--key-file)(?:=(.*))?$/s.exec(arg);
-    if (found !== null) flags.push(`${found[1]} ${found[2] ?? args[index + 1] ?? ""}`);
+    if (found !== null) flags.push(found[1] ?? "", found[2] ?? args[index + 1] ?? "");
   }
-  return flags.every((flag) => flag === "--insecure") ? "" : ` ${flags.join(" ")}`;
+  return flags.every((flag) => flag === "--insecure") ? "" : ` ${argvLine(flags)}`;
 }

@@ -116,6 +116,7 @@ function taskLine(
 
 function markOfLink({ state }: GoalLink): string {
   if (state === "verified") return paint("green", "✓");
+  if (state === "unverified") return paint("yellow", "○");
   return state === "failed" || state === "superseded" ? paint("red", "✗") : paint("blue", "▸");
 }
 
@@ -124,6 +125,7 @@ function stateText(
   { folded, tree }: { readonly folded: FoldedGoal; readonly tree: FoldedTree },
 ): string {
   if (state === "verified" || state === "superseded") return state;
+  if (state === "unverified") return "waits for the merged work";
   if (state === "failed") return `failed: ${printableName(folded.reasons.get(task) ?? "")}`;
   for (const open of tree.open.values()) if (open.task === task) return paint("yellow", "asks you");
   return handoffText(folded.handoffs.get(task)?.at(-1)?.to ?? "received");

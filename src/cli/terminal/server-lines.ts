@@ -7,10 +7,10 @@ import { bold, dim } from "./style.ts";
 const longestDescription = 160;
 
 export async function showServers({ servers, problems }: ServersView): Promise<void> {
-  for (const { name, from, hash, runs, variables, state, tools } of servers) {
+  for (const { name, from, hash, settings, invisible, state, tools } of servers) {
     await writeLine(`${bold(printableName(name))} ${dim(`${state}, from ${printableName(from)}`)}`);
-    await writeLine(`  runs       ${printable(runs)}`);
-    await writeLine(`  variables  ${variables.map(printableName).join(", ") || "none"}`);
+    for (const line of settings) await writeLine(`  ${printable(line)}`);
+    if (invisible) await writeLine("  BEWARE     characters that cannot be seen are written as escapes here");
     await writeLine(`  sha256     ${hash}`);
     for (const tool of tools ?? []) await writeLine(`  tool       ${toolLine(tool)}`);
   }

@@ -21,7 +21,7 @@ export async function tourAnswerer(tutti: Tutti): Promise<TourAnswerer> {
     return { answer: (ask) => give(tutti, ask), close: async () => undefined };
   }
   await revokeEarlier(tutti);
-  const { id, key } = await tutti.addKey({ name: by.name, role: "operator" });
+  const { id, key } = await tutti.addKey({ name: by.name, role: "operator", person: true });
   const own = httpClient({ url, key });
   return {
     answer: (ask) => give(own, ask),

@@ -59,6 +59,13 @@ Adds up what is in a shopping cart.
 \`npm test\` runs the tests.
 `;
 
+/** The reviewer is another model than the author, and says of the task why it holds and where. */
+function approving(task: string, why: string, where: string): RehearsalScript["rules"][number] {
+  const points = [{ id: "task", met: true, why, where }];
+  const review = { task, conf: 0.95, points, findings: [], gate: "approve" };
+  return { agent: "_reviewer", last: `Review the work on the task ${task}`, final: { review } };
+}
+
 export const tourScript: RehearsalScript = {
   rules: [
     { agent: "manager", raw: JSON.stringify({ action: "delegate", tasks }) },
@@ -117,5 +124,8 @@ export const tourScript: RehearsalScript = {
       call: [{ tool: "write", args: { path: "README.md", content: readme } }],
     },
     { agent: "worker", final: "I did what the task says." },
+    approving("fix", "The sum multiplies each price by its quantity.", "lib/total.js"),
+    approving("discount", "The function takes the discount off and rounds down.", "lib/discount.js"),
+    approving("readme", "It names the command that runs the tests.", "README.md"),
   ],
 };

@@ -1,10 +1,11 @@
 // Tells the events of the tour's goal as they happen, one line each, in the words of somebody who sees Tutti for the first time.
+import { argvLine } from "../../protocol/argv-line.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { Answer } from "../../protocol/task/ask.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { Evidence } from "../../protocol/task/evidence.ts";
 import type { PlannedTask } from "../../protocol/task/goal.ts";
-import { paint } from "../terminal/style.ts";
+import { dim, paint } from "../terminal/style.ts";
 import { counted } from "../terminal/units.ts";
 
 export interface StoryLine {
@@ -104,9 +105,9 @@ function answerText(answer: Answer): string {
 function factLines({ fact, verdict }: Evidence): string[] {
   if (fact.kind !== "check") return [];
   const counts = fact.tests === null ? "" : `: ${fact.tests.passed} passed, ${fact.tests.failed} failed`;
-  const line = `\`${fact.argv.join(" ")}\`${counts}`;
+  const line = `\`${argvLine(fact.argv)}\`${counts}`;
   if (fact.outcome === "passed") return [`${paint("green", "✓")} ${line}`];
   if (fact.outcome === "not_run") return [`${paint("red", "✗")} ${line} was not run: ${fact.reason}`];
-  const before = verdict === "nothing" ? "; it failed before this task, too, so that is not held against it" : "";
-  return [`${paint("red", "✗")} ${line}${before}`];
+  if (verdict === "nothing") return [`${dim("○")} ${line}; it failed before this task, too`];
+  return [`${paint("red", "✗")} ${line}`];
 }

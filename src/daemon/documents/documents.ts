@@ -8,6 +8,7 @@ type DocumentName =
   | "mcp-servers.json"
   | "approvals.json"
   | "allowed-checks.json"
+  | "day-limits.json"
   | "provider-keys"
   | "signing-key";
 

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { z } from "zod";
 
+import { DayLedger, mergeDays, newDay } from "../../core/day-ledger.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { ServersFile } from "../project/agreed-servers.ts";
@@ -25,7 +26,8 @@ export interface AgreementDocument {
     | "trusted-settings.json"
     | "mcp-servers.json"
     | "approvals.json"
-    | "allowed-checks.json";
+    | "allowed-checks.json"
+    | "day-limits.json";
   /** As it is written when nothing is agreed to. */
   readonly empty: string;
   /** Both are the text of a document. Throws `corrupt` when one cannot be read. */
@@ -148,4 +150,6 @@ export const agreementDocuments: readonly AgreementDocument[] = [
   document("mcp-servers.json", ServersFile, { empty: { projects: {} }, merge: mergeServers }),
   document("approvals.json", ApprovalsFile, { empty: { approvals: [] }, merge: mergeApprovals }),
   document("allowed-checks.json", AllowedFile, { empty: [], merge: mergeChecks, written: writtenChecks }),
+  // Nobody agreed to it, but what a day may still use must not begin anew with a move.
+  document("day-limits.json", DayLedger, { empty: newDay(0), merge: mergeDays }),
 ];

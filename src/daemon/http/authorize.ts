@@ -5,15 +5,17 @@ import type { IncomingMessage } from "node:http";
 import type { Access } from "../../protocol/api/route-shape.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { workerRefusals } from "../../protocol/operator/worker.ts";
+import type { ProgramCaller } from "../../protocol/invocation/by-program.ts";
 import type { KeyHolder, Keys } from "../state/api-keys.ts";
 import type { PageRight, PageTokens } from "../state/page-tokens.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
 import { type HttpError, httpError } from "./http-error.ts";
+import { programHeader, programWith } from "./program-header.ts";
 
 export type Caller =
   | { readonly kind: "anonymous" }
-  /** `page`: the caller is a page that signed in, and sent its token instead of the key. */
-  | ({ readonly kind: "key"; readonly page?: PageRight } & KeyHolder)
+  /** `page`: it is a page that signed in, and sent its token instead of the key. `program`: it is no person. */
+  | ({ readonly kind: "key"; readonly page?: PageRight; readonly program?: ProgramCaller } & KeyHolder)
   | { readonly kind: "session"; readonly sid: string }
   /** Not checked yet: the worker service checks the secret, because it depends on the operation and its task. */
   | { readonly kind: "worker"; readonly bearer: string };
@@ -57,7 +59,8 @@ export function authorize(deps: AuthDeps, request: IncomingMessage, access: Acce
   const found = holderOf(deps, bearer);
   if (found === undefined) return unauthorized(unknownBearer, true);
   const { holder } = found;
-  return roleRanks[holder.role] >= roleRanks[access] ? byKey(found) : roleTooLow(holder, access);
+  const header = request.headers[programHeader];
+  return roleRanks[holder.role] >= roleRanks[access] ? byKey(found, header) : roleTooLow(holder, access);
 }
 
 interface FoundHolder {
@@ -113,8 +116,19 @@ export function bearerOf(request: IncomingMessage): string | undefined {
   return /^[\x21-\x7e]+$/.test(bearer) ? bearer : undefined;
 }
 
-function byKey({ holder: { id, name, role }, page }: FoundHolder): AuthResult {
-  return { ok: true, caller: { kind: "key", id, name, role, ...(page === undefined ? {} : { page }) } };
+function byKey({ holder, page }: FoundHolder, header?: string | string[]): AuthResult {
+  const { id, name, role, person, may, folders } = holder;
+  const program = programWith(holder, header);
+  const caller = { kind: "key", id, name, role, person, may, folders } as const;
+  return {
+    ok: true,
+    caller: { ...caller, ...(page === undefined ? {} : { page }), ...(program === undefined ? {} : { program }) },
+  };
+}
+
+/** The program that asks; undefined for a person, and for whoever has no key. */
+export function programOf(caller: Caller): ProgramCaller | undefined {
+  return caller.kind === "key" ? caller.program : undefined;
 }
 
 const missingBearer = "send the header `Authorization: Bearer <key>`";

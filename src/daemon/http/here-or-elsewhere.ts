@@ -12,10 +12,13 @@ import type { OtherNode } from "../cluster/node-fetch.ts";
 import { missingFolder, noFolder } from "../project/missing-folder.ts";
 import type { SharedByNodes } from "../state/kept-records.ts";
 import type { State } from "../state/state.ts";
+import type { ProgramCaller } from "../../protocol/invocation/by-program.ts";
+import { programOf } from "./authorize.ts";
 import { forwardedHeader } from "./forwarded-header.ts";
 import type { AnyRequest } from "./handler.ts";
+import { programHeader, programHeaderOf } from "./program-header.ts";
 
-export type Asking = Pick<AnyRequest, "bearer" | "forwarded" | "signal">;
+export type Asking = Pick<AnyRequest, "bearer" | "caller" | "forwarded" | "signal">;
 type AskedState = Pick<State, "client" | "shared">;
 
 /** What is not found here is looked for at each other node. A node that was asked by another one asks nobody. */
@@ -105,9 +108,9 @@ export async function lookWhereFolderIs<T>(
   const asking = mayAsk(shared, request);
   if (asking === undefined) return here();
   const others = await shared.others({ first: folder });
-  const { bearer, signal } = asking;
+  const { bearer, signal, program } = asking;
   for (const node of others) {
-    const { call } = service({ url: node.url, bearer: () => bearer, signal, fetch: fetchAt(shared, node) });
+    const { call } = service({ url: node.url, bearer: () => bearer, signal, fetch: fetchAt(shared, node, program) });
     try {
       return await there(call);
     } catch (thrown) {
@@ -127,18 +130,22 @@ interface Elsewhere {
   readonly shared: SharedByNodes;
   readonly bearer: string;
   readonly signal: AbortSignal;
+  /** It is a program at the other node, too. */
+  readonly program: ProgramCaller | undefined;
 }
 
 export function mayAsk(
   shared: SharedByNodes | undefined,
-  { bearer, forwarded, signal }: Asking,
+  { bearer, caller, forwarded, signal }: Asking,
 ): Elsewhere | undefined {
-  return shared === undefined || forwarded || bearer === undefined ? undefined : { shared, bearer, signal };
+  return shared === undefined || forwarded || bearer === undefined
+    ? undefined
+    : { shared, bearer, signal, program: programOf(caller) };
 }
 
 /** One after the other, until one has it. `silent` are those that did not answer. */
 async function askOthers<T>(
-  { shared, bearer, signal }: Elsewhere,
+  { shared, bearer, signal, program }: Elsewhere,
   others: readonly OtherNode[],
   {
     ask,
@@ -147,7 +154,7 @@ async function askOthers<T>(
 ): Promise<{ readonly given: T } | { readonly silent: readonly string[] }> {
   const silent: string[] = [];
   for (const node of others) {
-    const other = clientOf(shared, node, { bearer, signal });
+    const other = clientOf(shared, node, { bearer, signal, program });
     try {
       return { given: await ask(other) };
     } catch (there) {
@@ -180,18 +187,23 @@ function nowhereError(folder: string, gone: readonly string[]): TuttiError {
 export function clientOf(
   shared: Pick<SharedByNodes, "fetchFrom">,
   node: OtherNode,
-  { bearer, signal }: { readonly bearer: string; readonly signal: AbortSignal },
+  { bearer, signal, program }: Omit<Elsewhere, "shared">,
 ): Tutti {
-  return httpClient({ url: node.url, key: bearer, signal, fetch: fetchAt(shared, node) });
+  return httpClient({ url: node.url, key: bearer, signal, fetch: fetchAt(shared, node, program) });
 }
 
-/** Says to the node that it is asked by another one. */
-function fetchAt(shared: Pick<SharedByNodes, "fetchFrom">, node: OtherNode): typeof fetch {
+/** Says to the node that it is asked by another one, and whether for a program. */
+function fetchAt(
+  shared: Pick<SharedByNodes, "fetchFrom">,
+  node: OtherNode,
+  program: ProgramCaller | undefined,
+): typeof fetch {
   const send = shared.fetchFrom(node);
   return async (input, init) => {
     const { pathname, search } = new URL(input instanceof Request ? input.url : String(input));
     const headers = new Headers(init?.headers);
     headers.set(forwardedHeader, "1");
+    if (program !== undefined) headers.set(programHeader, programHeaderOf(program));
     return send(`${pathname}${search}`, { ...init, headers });
   };
 }

@@ -21,6 +21,8 @@ export async function importRecords(folder: string, given: GivenDatabase, onProg
   if (!existsSync(databaseFile(folder))) {
     throw new TuttiError("not_found", `there are no records in ${folder}; name a state folder, such as ~/.tutti`);
   }
+  // Its tasks go on, its keys and agreements count, and the processes that it names are ended.
+  refuseSharedFolder(folder);
   const address = databaseFor(folder, given);
   const place = { folder, file: given.keyFile };
   const lock = takeLock(folder);

@@ -5,6 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import { ownPath } from "../../files/own-environment.ts";
 import { replacePrivateFile } from "../../files/private-file.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
 
@@ -51,7 +52,7 @@ function leadingTo(url: string): string {
 /** The program goes on without us. */
 function starts([program = "", ...args]: readonly string[]): Promise<boolean> {
   return new Promise((done) => {
-    const child = spawn(program, args, { stdio: "ignore", detached: true });
+    const child = spawn(program, args, { env: { ...process.env, PATH: ownPath() }, stdio: "ignore", detached: true });
     const timer = setTimeout(() => done(true), failsWithinMs);
     child.once("error", () => {
       clearTimeout(timer);

@@ -3,6 +3,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 
+import { ownPath } from "../../files/own-environment.ts";
 import type { RunningDaemon, UpOptions } from "../../host/host.ts";
 import { redactor } from "../../core/redaction/redact.ts";
 import { systemClock } from "../../engine/clock.ts";
@@ -224,7 +225,12 @@ async function notify({ state, log }: ServeContext): Promise<Notifier> {
   const { store, view, records, feed, redact, shared } = state;
   const turn = shared === undefined ? {} : { takeTurn: () => shared.takeTurn("notices") };
   const parts = { store, view, records, feed, log, redact, ...turn };
-  return startNotifier({ ...parts, config: notifications, clock: systemClock, env: process.env });
+  return startNotifier({
+    ...parts,
+    config: notifications,
+    clock: systemClock,
+    env: { ...process.env, PATH: ownPath() },
+  });
 }
 
 function readListen(options: UpOptions, lastPort?: number): AcceptedListening {

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { isDayQuestion } from "../../core/day-question.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { AskId, TaskId } from "../../protocol/ids.ts";
@@ -33,15 +34,15 @@ export function askTools(client: LocalTutti): McpTool[] {
       name: "ask_answer",
       description:
         'Answers a question of a task: {"kind": "question", "value": …}. Approvals and budgets are for a person to ' +
-        "decide; they can be answered here only with the key of an admin.",
+        "decide; the key of an admin can answer them here for work that a person started, and not for a program's.",
       access: "operator",
       readOnly: false,
       input: AboutAsk.extend({ answer: Answer }),
       async run({ ask, answer }, { caller }) {
-        const { kind } = await client.ask(ask);
+        const { kind, details } = await client.ask(ask);
         const isAdmin = caller.kind === "key" && caller.role === "admin";
         // A model that could approve what a model wants to do would make approvals worth nothing.
-        if (kind !== "question" && !isAdmin) {
+        if ((kind !== "question" || isDayQuestion(details)) && !isAdmin) {
           const how = "a person decides it, with `tutti answer` or in a terminal";
           throw new TuttiError("refused", `${ask} is ${kind === "approval" ? "an approval" : "about a limit"}; ${how}`);
         }

@@ -4,11 +4,12 @@ import { isAbsolute, resolve } from "node:path";
 
 import { z } from "zod";
 
+import type { OfCaller } from "../../client/client.ts";
 import { GoalListQuery, StartGoal, TellGoal } from "../../protocol/api/goal-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { GoalId } from "../../protocol/ids.ts";
 import type { LocalTutti } from "../state/local-client.ts";
-import { type McpCall, type McpTool, mcpTool } from "./mcp-tool.ts";
+import { type McpCall, type McpTool, mcpTool, programIn } from "./mcp-tool.ts";
 
 const AboutGoal = z.strictObject({ goal: GoalId });
 const { text, issue, accept, checks } = StartGoal.shape;
@@ -33,7 +34,9 @@ export function goalTools(client: LocalTutti): McpTool[] {
       readOnly: false,
       input: NewGoal,
       run: ({ folder, key, ...goal }, call) =>
-        call.startAnywhere((tutti) => tutti.startGoal({ ...goal, folder: folderOf(folder, call) }, onceFor(key, call))),
+        call.startAnywhere((tutti) =>
+          tutti.startGoal({ ...goal, folder: folderOf(folder, call) }, startOptions(key, call)),
+        ),
     }),
     mcpTool({
       name: "goal_list",
@@ -65,7 +68,10 @@ export function goalTools(client: LocalTutti): McpTool[] {
       access: "operator",
       readOnly: false,
       input: AboutGoal.extend(TellGoal.shape),
-      run: async ({ goal, text: said }) => ({ told: true, task: await client.tellGoal(goal, said) }),
+      run: async ({ goal, text: said }, { caller }) => ({
+        told: true,
+        task: await client.tellGoal(goal, said, programIn(caller)),
+      }),
     }),
   ];
 }
@@ -78,10 +84,10 @@ export function folderOf(named: string | undefined, { folder }: Pick<McpCall, "f
   throw new TuttiError("invalid_input", `${why}; give \`folder\` as an absolute path`);
 }
 
-export function onceFor(
+export function startOptions(
   key: string | undefined,
   { caller }: Pick<McpCall, "caller">,
-): { readonly key?: string; readonly caller?: string } {
-  if (key === undefined) return {};
-  return { key, ...(caller.kind === "key" ? { caller: caller.keyOwner } : {}) };
+): { readonly key?: string } & OfCaller {
+  const of = caller.kind === "key" ? { caller: caller.keyOwner, ...programIn(caller) } : {};
+  return key === undefined ? of : { ...of, key };
 }

@@ -11,6 +11,7 @@ import { type UpProcess, type UpScene, upScene } from "../../../test/support/up-
 import { until } from "../../../test/support/wait-until.ts";
 import { httpClient } from "../../client/http-client.ts";
 import type { Tutti } from "../../client/client.ts";
+import type { KeyGrant } from "../../protocol/invocation/by-program.ts";
 import type { KeyRole } from "../../protocol/api/service.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -42,7 +43,8 @@ after(async () => {
   for (const end of ends.toReversed()) await end();
 });
 
-const addKey = async (role: KeyRole): Promise<string> => (await tutti.addKey({ name: `a ${role}`, role })).key;
+const addKey = async (role: KeyRole, may: readonly KeyGrant[] = []): Promise<string> =>
+  (await tutti.addKey({ name: `a ${role}`, role, may: [...may] })).key;
 
 interface Session {
   readonly client: Client;
@@ -135,7 +137,7 @@ describe("the path /mcp", () => {
   });
 
   test("lets a model be the operator and the worker of a task, and a worker's handle opens the tools of workers only", async () => {
-    const operator = await connect(await addKey("operator"));
+    const operator = await connect(await addKey("operator", ["force-runners"]));
     const { sid } = z.object({ sid: z.string() }).parse(await operator.call("operator_join", { roles: ["builder"] }));
     const invocation = JSON.parse(readFileSync(join(root, "examples/operator/invocation.json"), "utf8"));
     const { task } = Started.parse(await operator.call("invoke", { invocation, folder: scene.folder }));
@@ -203,7 +205,9 @@ describe("the path /mcp", () => {
     const refused = await operator.call("ask_answer", { ask: ask.id, answer });
     assert.partialDeepStrictEqual(refused, { code: "refused" });
     const admin = await connect(daemon.found.key);
-    assert.deepEqual(await admin.call("ask_answer", { ask: ask.id, answer }), { accepted: true });
+    const own = await admin.call("ask_answer", { ask: ask.id, answer });
+    assert.partialDeepStrictEqual(own, { code: "refused" }, "a program started it, so a person agrees");
+    assert.deepEqual(await tutti.answer(ask.id, answer, { kind: "person", name: "me" }), { accepted: true });
     const question = await until(async () => (await tutti.asks(task)).find(({ kind }) => kind === "question"));
     const said = { kind: "question", value: "blue" };
     assert.deepEqual(await operator.call("ask_answer", { ask: question.id, answer: said }), { accepted: true });

@@ -1,17 +1,29 @@
 // The path /mcp of the service: checks who calls, reads the request, and passes the response of the MCP server on.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { homedir } from "node:os";
+import { isAbsolute, resolve } from "node:path";
 
+import { folderInside } from "../../core/folder-inside.ts";
 import type { TuttiError } from "../../protocol/error.ts";
 import { readStrictJson } from "../../protocol/json/strict-json.ts";
 import type { State } from "../state/state.ts";
 import { ActiveRequest } from "../http/active-request.ts";
-import { type AuthDeps, authorize, bearerOf, type Caller, decideFresh, revokedSince } from "../http/authorize.ts";
+import {
+  type AuthDeps,
+  authorize,
+  bearerOf,
+  type Caller,
+  decideFresh,
+  programOf,
+  revokedSince,
+} from "../http/authorize.ts";
 import type { FailedAttempts } from "../http/failed-attempts.ts";
 import { startWhereWorkIs } from "../http/here-or-elsewhere.ts";
 import { type HttpError, httpError } from "../http/http-error.ts";
 import { readBody } from "../http/read-body.ts";
 import { securityHeaders } from "../http/security-headers.ts";
+import { projectFolder } from "../project/project-folder.ts";
 import type { McpExchange } from "./mcp-server.ts";
 import { type McpCaller, type McpTool, narrowedRole } from "./mcp-tool.ts";
 
@@ -71,7 +83,8 @@ export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       if (json.ok && Array.isArray(json.value)) {
         return httpError("invalid_input", "this is a batch of messages; send each message in a request of its own");
       }
-      const input = { params: {}, query: {}, headers: {}, body: undefined, text: read.text, caller };
+      const asking = overMcp(request, caller);
+      const input = { params: {}, query: {}, headers: {}, body: undefined, text: read.text, caller: asking };
       const active = new ActiveRequest({ request, response, stopping: options.stopping, auth, input });
       const slowDown = async (error: TuttiError): Promise<TuttiError> =>
         (await failedAttempts.delay(request, { cause: error })).cause;
@@ -87,7 +100,7 @@ export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
           request: webRequest(request, json.ok ? read.text : "", active.signal),
           body: json.ok ? json.value : undefined,
           facts: {
-            caller: mcpCaller(state, request, caller),
+            caller: mcpCaller(state, request, asking),
             folder: header(request, "tutti-folder"),
             startAnywhere: (start, after = []) => startWhereWorkIs(state, active, after, start),
             slowDown,
@@ -114,8 +127,25 @@ function mcpCaller({ keys }: Pick<State, "keys">, request: IncomingMessage, call
     id,
     name,
     role: narrowedRole(role, header(request, "tutti-role")),
+    program: programOf(caller) ?? { key: name, over: "MCP", may: [], folders: [] },
     keyOwner: keys.callerOf(id),
   };
+}
+
+/** Whatever speaks MCP is a program, most often a model, also with the key of a person. */
+function overMcp(request: IncomingMessage, caller: Caller): Caller {
+  if (caller.kind !== "key") return caller;
+  const { name, person, may, folders } = caller;
+  const open = person ? foldersAt(header(request, "tutti-folder")) : folders;
+  return { ...caller, program: { key: name, over: "MCP", may, folders: open } };
+}
+
+/** Where a person has started `tutti mcp`: the project there, unless that is everything that the person has. */
+function foldersAt(folder: string | undefined): string[] {
+  if (folder === undefined || !isAbsolute(folder)) return [];
+  const home = homedir();
+  const project = projectFolder(resolve(folder), home);
+  return folderInside(home, [project]) === undefined ? [project] : [];
 }
 
 function header(request: IncomingMessage, name: string): string | undefined {

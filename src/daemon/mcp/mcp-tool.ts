@@ -6,6 +6,7 @@ import type { Tutti } from "../../client/client.ts";
 import type { Answerer } from "../../protocol/task/ask.ts";
 import type { Access } from "../../protocol/api/route-shape.ts";
 import type { TuttiError } from "../../protocol/error.ts";
+import type { ProgramCaller } from "../../protocol/invocation/by-program.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 
 type KeyRole = Extract<Access, "viewer" | "operator" | "admin">;
@@ -19,6 +20,8 @@ export type McpCaller =
       readonly name: string;
       /** The role of the key, or a lower one that the caller asked for. */
       readonly role: KeyRole;
+      /** What its work is marked with: whatever calls over MCP is a program. */
+      readonly program: ProgramCaller;
       /** What names the caller where an idempotency key is kept. */
       readonly keyOwner: string;
     }
@@ -69,6 +72,11 @@ export function mayCall(caller: McpCaller, { access }: Pick<McpTool, "access">):
 export function narrowedRole(role: KeyRole, wanted: string | undefined): KeyRole {
   if (wanted !== "viewer" && wanted !== "operator" && wanted !== "admin") return wanted === undefined ? role : "viewer";
   return ranks[wanted] < ranks[role] ? wanted : role;
+}
+
+/** To be spread into what acts for a caller. */
+export function programIn(caller: McpCaller): { readonly program?: ProgramCaller } {
+  return caller.kind === "key" ? { program: caller.program } : {};
 }
 
 /** Whatever answers through MCP is a program, most often a model, and never counts as the person. */

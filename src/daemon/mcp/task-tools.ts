@@ -3,13 +3,14 @@
 import { z } from "zod";
 
 import { CancelTask, PageQuery, TaskListQuery, TellTask } from "../../protocol/api/task-shapes.ts";
+import { TuttiError } from "../../protocol/error.ts";
 import { TaskId } from "../../protocol/ids.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { LocalTutti } from "../state/local-client.ts";
 import { predecessorsIn } from "../http/predecessors.ts";
 import { boundedWait, longestWaitMs } from "./bounded-wait.ts";
-import { folderOf, onceFor } from "./goal-tools.ts";
-import { type McpCall, type McpTool, mcpTool } from "./mcp-tool.ts";
+import { folderOf, startOptions } from "./goal-tools.ts";
+import { type McpCall, type McpTool, mcpTool, programIn } from "./mcp-tool.ts";
 
 const AboutTask = z.strictObject({ task: TaskId });
 const key = z.string().min(1).max(255).optional();
@@ -100,10 +101,12 @@ export function taskTools(client: LocalTutti): McpTool[] {
       access: "operator",
       readOnly: false,
       input: AboutTask.extend(TellTask.shape),
-      run: async ({ task, text, interrupt }) => ({
-        told: true,
-        task: await client.sendMessage(task, text, { interrupt }),
-      }),
+      async run({ task, text, interrupt }, { caller }) {
+        if ((await client.task(task)).runner === "conversation") {
+          throw new TuttiError("refused", `${task} is a conversation, which only people take part in`);
+        }
+        return { told: true, task: await client.sendMessage(task, text, { interrupt, ...programIn(caller) }) };
+      },
     }),
     mcpTool({
       name: "task_cancel",
@@ -120,7 +123,7 @@ async function start(
   given: { readonly text: string; readonly folder?: string | undefined; readonly key?: string | undefined },
   call: McpCall,
 ): Promise<unknown> {
-  const options = { folder: folderOf(given.folder, call), ...onceFor(given.key, call) };
+  const options = { folder: folderOf(given.folder, call), ...startOptions(given.key, call) };
   return call.startAnywhere((tutti) => tutti.invoke(given.text, options), predecessorsIn(given.text));
 }
 

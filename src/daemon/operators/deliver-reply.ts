@@ -2,7 +2,9 @@
 
 import { askView } from "../../engine/event-view.ts";
 import { askName } from "../../store/names.ts";
-import type { Tasks } from "../../ports.ts";
+import type { Delivery, Tasks } from "../../ports.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { AskId } from "../../protocol/ids.ts";
 import type { ClientFrame, ErrorFrame } from "../../protocol/operator/frames.ts";
 import { matchReply, type NotOpen } from "../../protocol/operator/match-reply.ts";
 import { operatorAnswer } from "../../protocol/operator/operator-answer.ts";
@@ -88,7 +90,7 @@ async function deliver(
   if (row === undefined) return undefined;
   const value = answerValue(context, row, matched.reply);
   if (value === undefined) return invalid(frame, "the value does not answer this ask");
-  const delivery = await engine.deliver(askName(reads.salt, row.id), value, answererOf(session));
+  const delivery = await deliverAs(session, engine, askName(reads.salt, row.id), value);
   switch (delivery.outcome) {
     case "accepted":
       return undefined;
@@ -98,6 +100,22 @@ async function deliver(
       return notOpen(delivery.settled.kind === "answered" ? "already_answered" : "late", frame);
     case "unknown":
       return notOpen("late", frame);
+  }
+}
+
+/** An answer that only a person may give cannot be used either. */
+async function deliverAs(
+  session: OperatorSession,
+  engine: ReplyContext["engine"],
+  wait: AskId,
+  value: unknown,
+): Promise<Delivery> {
+  try {
+    return await engine.deliver(wait, value, answererOf(session));
+  } catch (thrown) {
+    if (thrown instanceof TuttiError && thrown.code === "refused")
+      return { outcome: "invalid", message: thrown.message };
+    throw thrown;
   }
 }
 

@@ -1,5 +1,6 @@
 // Asks a person when the config of a task's project cannot be used, and goes on when they have corrected it.
 
+import { inLine } from "../../core/foreign-words.ts";
 import type { Durable } from "../../ports.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
@@ -14,7 +15,7 @@ export async function askForConfig<T>(durable: Pick<Durable, "wait">, load: () =
       return await load();
     } catch (thrown) {
       const { message } = toTuttiError(thrown);
-      const question = `The config of this task's project cannot be used: ${message}. Correct it and approve, and the task goes on.`;
+      const question = `The config of this task's project cannot be used: ${inLine(message)}. Correct it and approve, and the task goes on.`;
       // The details say what kind of approval this is, so that none is given without looking.
       const ask = { kind: "approval", question, details: { config: "unusable" } } as const;
       const outcome = await durable.wait(`config.${attempt}`, { ask, schema: Answer });

@@ -2,11 +2,13 @@
 
 import { relative } from "node:path";
 
+import { inLine } from "../../core/foreign-words.ts";
 import { approvalOutcome } from "../../core/approval.ts";
 import type { Durable } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import { type ConfigFiles, isData, readConfigJson } from "./config-files.ts";
+import { configServers } from "./config-servers.ts";
 import { missingConfig, type Trust } from "./trusted-configs.ts";
 
 /** Returns when the content is trusted. Throws `refused` when the answer is no, when nobody answers, and after a revocation. */
@@ -15,9 +17,12 @@ export async function askForTrust(durable: Pick<Durable, "wait">, files: ConfigF
   const { folder, hash, packages } = files;
   const why = trust.knows(folder) ? "has changed since you trusted it" : "was never trusted";
   const listed = [...files.files.keys()].map((path) => relative(folder, path)).toSorted();
+  const servers = configServers(files);
+  const declares = servers.map((line) => `\n  | ${line}`).join("");
   const question =
-    `The config of the project ${folder} ${why}: ${listed.join(", ")} (sha256 ${hash.slice(0, 12)}). ` +
-    `${isData(files) ? "It sets rules and models" : "It is code that would run as you"}. May it be used from now on?`;
+    `The config of the project ${inLine(folder)} ${why}: ${inLine(listed.join(", "))} (sha256 ${hash.slice(0, 12)}). ` +
+    `${isData(files) ? "It sets rules and models" : "It is code that would run as you"}. ` +
+    `${servers.length === 0 ? "" : `It declares MCP servers:${declares}\n`}May it be used from now on?`;
   const details = { project: folder, hash, files: listed, packages: [...packages], sets: settingsOf(files) };
   // The key holds the hash: an answer about one content must never count for another.
   const waited = await durable.wait(`trust.${hash}`, {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import { treeFile } from "../../agent/delegation/task-input.ts";
+import { ownPath } from "../../files/own-environment.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { initialPolicy } from "../../protocol/routing/default-policy.ts";
@@ -74,7 +75,13 @@ const ghMs = 20_000;
 /** The person's own `gh`, with the person's login. */
 export const runGh: RunGh = (args, signal) =>
   new Promise((resolve) => {
-    const options = { encoding: "utf8", timeout: ghMs, maxBuffer: 1_000_000, signal } as const;
+    const options = {
+      encoding: "utf8",
+      timeout: ghMs,
+      maxBuffer: 1_000_000,
+      signal,
+      env: { ...process.env, PATH: ownPath() },
+    } as const;
     execFile("gh", [...args], options, (failure, stdout, stderr) => {
       if (failure === null) resolve({ code: 0, stdout, stderr });
       else resolve(typeof failure.code === "number" ? { code: failure.code, stdout, stderr } : null);

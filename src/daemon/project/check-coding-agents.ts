@@ -1,12 +1,15 @@
 // The doctor's check of coding agents: which of those that have a profile are installed, and in which version.
 
 import { execFile } from "node:child_process";
+import { homedir } from "node:os";
 import { promisify } from "node:util";
 
+import { ownPath } from "../../files/own-environment.ts";
 import type { Finding } from "../../host/project.ts";
 import type { HeldAgent } from "../../protocol/task/agent-failure.ts";
 import { agentProgram } from "../../runner/acp/session-launch.ts";
 import type { Profile, Profiles } from "../../runner/acp/profile.ts";
+import { plainEnvironment } from "../../runner/shared/confined-program.ts";
 
 const run = promisify(execFile);
 const versionMs = 10_000;
@@ -42,7 +45,9 @@ async function versionOf({ version }: Profile): Promise<string> {
   if (version === undefined) return "";
   const [program, ...args] = version;
   try {
-    const { stdout } = await run(program, args, { timeout: versionMs, maxBuffer: 65_536 });
+    // Without the person's keys, like a session. In a project, some programs would load code of the project.
+    const env = { ...plainEnvironment(), PATH: ownPath(), HOME: homedir() };
+    const { stdout } = await run(program, args, { timeout: versionMs, maxBuffer: 65_536, cwd: "/", env });
     return stdout.trim().split("\n")[0]?.slice(0, 60).toWellFormed() ?? "";
   } catch {
     return "(its version cannot be found out)";

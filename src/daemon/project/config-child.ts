@@ -19,7 +19,7 @@ import { toFailure } from "../../protocol/failure.ts";
 import type { WorkflowReport } from "../../protocol/invocation/workflow-messages.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { readUserRunners } from "../../runner/registered/user-runners.ts";
-import { isInstalled } from "./config-files.ts";
+import { isInstalled } from "./imported-files.ts";
 import { type ConfigReply, ConfigRequest, type ToolDescription } from "./config-messages.ts";
 
 const inSource = extname(import.meta.url) === ".ts";

@@ -1,6 +1,7 @@
 // Gives a planned task of a goal to the assignment runner, and says beforehand who would do it.
 
 import { chooseRoute } from "../../core/choose-route.ts";
+import { personsChecks } from "../../core/persons-checks.ts";
 import type { AssignmentRequest, ShownRoute } from "../../manager/manager-deps.ts";
 import type { NewTask } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -13,7 +14,7 @@ import type { GoalPolicy } from "../../runner/assignment/assignment-options.ts";
 export const workerAgent = "worker";
 
 export function delegateTask(
-  { goal, planned, predecessors, file }: AssignmentRequest,
+  { goal, planned, predecessors, file, isLast }: AssignmentRequest,
   defaultModel: string,
 ): Pick<NewTask, "runner" | "agent" | "input"> {
   return assignmentTask({
@@ -22,7 +23,8 @@ export function delegateTask(
     predecessors,
     agents: file.agents,
     author: file.goal.manager_model ?? file.model ?? defaultModel,
-    checks: file.goal.checks,
+    checks: personsChecks(file.goal),
+    isLast,
     projectChecks: file.goal.project_checks,
     person: file.goal.model ?? null,
   });

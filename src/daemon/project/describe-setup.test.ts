@@ -26,6 +26,7 @@ test("the limits are those of the user's config, with defaults where it says not
   const config = {
     workspaces: { max_size: "1.5G", keep_days: 14, cache_size: 0, cache_days: 2 },
     sessions: { idle_after: "2h", max_failures: 5 },
+    limits: { money_per_day: 5 },
   };
   writeFileSync(join(home, ".tutti", "tutti.config.json"), JSON.stringify(config));
   process.env["OPENAI_API_KEY"] ??= "sk-of-this-test";
@@ -35,6 +36,7 @@ test("the limits are those of the user's config, with defaults where it says not
   assert.deepEqual(setup.limits, {
     budget: defaultBudget,
     slots: 64,
+    day: { tokens: null, money_micro_usd: 5_000_000 },
     min_free_bytes: 1_000,
     workspaces: { max_bytes: 1_610_612_736, keep_days: 14 },
     setup_cache: { max_bytes: 0, keep_days: 2 },

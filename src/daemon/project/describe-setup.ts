@@ -12,6 +12,7 @@ import { type KeySources, keySources } from "../secrets/provider-keys.ts";
 import { neededSpace } from "../state/disk-space.ts";
 import { version } from "../version.ts";
 import { effectiveConfig } from "./effective-config.ts";
+import { dayLimitsOf } from "./limits-config.ts";
 import { projectFolder } from "./project-folder.ts";
 import { modelNames } from "./project-models.ts";
 import { loadUserConfig, type UserConfig } from "./user-config.ts";
@@ -52,11 +53,16 @@ async function modelsOf(user: UserConfig, { state, folder }: SetupSubject): Prom
   return (await effectiveConfig(projectFolder(resolve(folder), homedir()), state)).models;
 }
 
-function describeLimits({ workspaces, sessions }: UserConfig, { state, minFreeBytes }: SetupSubject): ServiceLimits {
+function describeLimits(
+  { workspaces, sessions, limits }: UserConfig,
+  { state, minFreeBytes }: SetupSubject,
+): ServiceLimits {
   const cache = setupCacheOf(state, workspaces);
+  const day = dayLimitsOf(limits);
   return {
     budget: defaultBudget,
     slots: defaultSlots,
+    day: { tokens: day.tokens ?? null, money_micro_usd: day.money_micro_usd ?? null },
     min_free_bytes: neededSpace(state, minFreeBytes) ?? null,
     workspaces: { max_bytes: workspaces.max_size ?? null, keep_days: workspaces.keep_days ?? null },
     setup_cache: { max_bytes: cache.maxBytes, keep_days: cache.maxAgeMs / dayMs },

@@ -10,6 +10,7 @@ import { AcpSettings, mergeAcpSettings } from "../../runner/acp/settings.ts";
 import type { ProjectCheck } from "./checks-config.ts";
 import { missingProblem, untrusted } from "./ask-for-trust.ts";
 import { readConfigFiles } from "./config-files.ts";
+import type { LimitsConfig } from "./limits-config.ts";
 import { type Config, loadConfig } from "./project-config.ts";
 import { openTrust } from "./trusted-configs.ts";
 import { loadUserConfig, mergeModels } from "./user-config.ts";
@@ -25,6 +26,8 @@ export interface EffectiveConfig {
   readonly checks: readonly ProjectCheck[];
   /** The profiles of coding agents, the built-in ones included. */
   readonly profiles: Profiles;
+  /** What the user allows for a day, over all projects. */
+  readonly limits: LimitsConfig;
   /** Why the project's config was not used. */
   readonly problem?: string;
 }
@@ -35,7 +38,12 @@ const builtin: readonly RunnerView[] = builtinRunners.map((runner) => ({ ...runn
 export async function effectiveConfig(project: string, state: string): Promise<EffectiveConfig> {
   const user = await loadUserConfig(homedir());
   const files = readConfigFiles(project);
-  const own = { models: user.models, checks: [], profiles: mergeAcpSettings(user.acp, AcpSettings.parse({})).profiles };
+  const own = {
+    limits: user.limits,
+    models: user.models,
+    checks: [],
+    profiles: mergeAcpSettings(user.acp, AcpSettings.parse({})).profiles,
+  };
   const trust = openTrust(state);
   if (files === undefined) {
     const problem = trust.misses(project) ? { problem: missingProblem(project) } : {};
@@ -58,6 +66,7 @@ export async function effectiveConfig(project: string, state: string): Promise<E
     own: config,
     runners: [...builtin, ...registered],
     models: mergeModels(user.models, config.models),
+    limits: user.limits,
     checks: config.checks,
     profiles: mergeAcpSettings(user.acp, config.acp).profiles,
   };

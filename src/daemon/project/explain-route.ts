@@ -4,8 +4,10 @@ import { explainReview } from "../../core/explain-review.ts";
 import type { PolicyDecision, PolicyQuestion, ReviewDecision, ReviewQuestion } from "../../protocol/api/catalog.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { defaultPolicy } from "../../protocol/routing/default-policy.ts";
+import type { Handoff } from "../../protocol/routing/handoff.ts";
 import { readHandoff } from "../../protocol/routing/read-handoff.ts";
 import type { Read } from "../../protocol/routing/read-notes.ts";
+import type { Policy } from "../../protocol/routing/policy.ts";
 import { readPolicy } from "../../protocol/routing/read-policy.ts";
 import { route } from "../../protocol/routing/route-handoff.ts";
 
@@ -24,7 +26,9 @@ export function explainRoute({ handoff, policy }: PolicyQuestion): PolicyDecisio
     return read.value;
   };
   const rules = policy === undefined ? defaultPolicy : unwrap("policy", readPolicy(policy));
-  const routed = route(rules, unwrap("handoff", readHandoff(handoff)));
+  const read = unwrap("handoff", readHandoff(handoff));
+  refuseLongSearch(rules, read);
+  const routed = route(rules, read);
   if (!routed.ok) throw new TuttiError("invalid_input", routed.error.message, { details: { ...routed.error } });
   const { fallback_models, ...decision } = routed.value;
   return {
@@ -33,4 +37,18 @@ export function explainRoute({ handoff, policy }: PolicyQuestion): PolicyDecisio
     ...(fallback_models === undefined ? {} : { fallback_models: [...fallback_models] }),
     warnings,
   };
+}
+
+/** Characters of all rules times characters of the handoff: about half a second, in which the process does nothing else. */
+const longestSearch = 32_000_000;
+
+/** Each rule is looked for in each text. Whoever may only look can ask this, with rules and texts of their own. */
+function refuseLongSearch({ routing }: Policy, handoff: Handoff): void {
+  const rules = routing.decision_rules.join("").length;
+  const texts = JSON.stringify(handoff).length;
+  if (rules * texts <= longestSearch) return;
+  throw new TuttiError(
+    "too_large",
+    `${rules} characters of rules are too many for a handoff of ${texts} characters; shorten one of them, or ask \`tutti route\``,
+  );
 }

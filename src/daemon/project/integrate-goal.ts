@@ -2,8 +2,10 @@
 
 import { relative } from "node:path";
 
+import { boundCheck, isSameArgv } from "../../core/criterion-check.ts";
 import { judgeEvidence } from "../../core/judge-evidence.ts";
 import { type FactWeight, makeEvidence, weighFact } from "../../core/make-evidence.ts";
+import { personsChecks } from "../../core/persons-checks.ts";
 import { argvOfCheck } from "../../core/read-check.ts";
 import type { IntegrationRequest, IntegrationResult } from "../../manager/manager-deps.ts";
 import type { StepContext } from "../../ports.ts";
@@ -18,6 +20,7 @@ import type { AttemptVerifierOptions } from "../../runner/assignment/attempt-ver
 import { checkPrograms } from "../../runner/shared/sandbox/check-programs.ts";
 import { runChecks } from "../../verification/index.ts";
 import { integrateWorks, readRecord, startFolder, type Workspace } from "../../workspace/index.ts";
+import { openGit } from "../../workspace/own-git.ts";
 
 export interface IntegrateOptions extends AttemptVerifierOptions {
   /** A check that only a model named runs on the merged work when a person allowed it before. */
@@ -39,15 +42,29 @@ export async function integrateGoal(
     commit: integration?.commit ?? null,
     tree: integration?.tree ?? null,
   });
-  const criteria = whole.criteria.map((judged) => {
-    const proven = judged.state === "open" ? provenByTask(request, judged.id, integration?.commit ?? null) : undefined;
-    return proven ?? { ...judged, evidence: [...judged.evidence] };
-  });
+  const { work } = request;
+  const commit = integration?.commit ?? null;
+  const isSame = merged.kind === "merged" ? await sameFiles(merged, step.signal) : async () => false;
+  const criteria = [];
+  for (const { id, state, reason, evidence: by } of whole.criteria) {
+    const proven = state === "open" ? await provenByTask(work, { id, commit, isSame }) : undefined;
+    criteria.push(proven ?? { id, state, reason, evidence: [...by] });
+  }
   const ofGoal = new Set(request.goal.acceptance.map(({ id }) => id));
   const rest = evidence.filter((one) => !one.criteria.some((id) => ofGoal.has(id))).map(weightOf);
-  const failures = rest.filter(({ verdict }) => verdict === "contradicts").map(({ reason }) => reason);
-  const doubts = rest.filter(({ review }) => review).map(({ reason }) => reason);
-  return { kind: "checked", integration, evidence, criteria, failures, doubts };
+  // What was said of the one task whose commit this is has been settled there.
+  const isOfOneTask = work.some(({ result }) => result.commit === commit);
+  const doubted = rest.filter(({ doubt }) => doubt !== "none");
+  const isHard = ({ doubt }: FactWeight): boolean => doubt === "person" && !isOfOneTask;
+  return {
+    kind: "checked",
+    integration,
+    evidence,
+    criteria,
+    failures: rest.filter(({ verdict }) => verdict === "contradicts").map(({ reason }) => reason),
+    doubts: doubted.filter((each) => !isHard(each)).map(({ reason }) => reason),
+    unsettled: doubted.filter(isHard).map(({ reason }) => reason),
+  };
 }
 
 function weightOf({ fact, criteria }: Evidence): FactWeight {
@@ -55,14 +72,46 @@ function weightOf({ fact, criteria }: Evidence): FactWeight {
   return weighFact(fact, { criteria });
 }
 
-/** A task's own judgement counts for the whole when its commit is the whole, or when nothing was merged. */
-function provenByTask({ work }: IntegrationRequest, id: string, commit: string | null) {
+interface OpenCriterion {
+  readonly id: string;
+  readonly commit: string | null;
+  /** Whether the files are the same in the work of a task and in the whole. */
+  readonly isSame: (commit: string, files: readonly string[]) => Promise<boolean>;
+}
+
+/**
+ * A task's own judgement counts for the whole when its commit is the whole, when nothing was merged, or when the files that
+ * its reviewer named are the same in the whole.
+ */
+async function provenByTask(work: IntegrationRequest["work"], { id, commit, isSame }: OpenCriterion) {
   for (const { result } of work) {
     const judged = result.criteria.find((one) => one.id === id);
-    if (judged?.state !== "met" || (commit !== null && result.commit !== commit)) continue;
-    return { id, state: judged.state, reason: judged.reason, evidence: judged.evidence };
+    if (judged?.state !== "met") continue;
+    const { files = [] } = judged;
+    const isWhole = commit === null || result.commit === commit;
+    const isKept = result.commit !== null && files.length > 0 && (await isSame(result.commit, files));
+    if (isWhole || isKept) return { id, state: judged.state, reason: judged.reason, evidence: judged.evidence };
   }
   return undefined;
+}
+
+async function sameFiles(
+  { workspace: { git_dir }, integration }: Extract<Merged, { kind: "merged" }>,
+  signal: AbortSignal,
+): Promise<OpenCriterion["isSame"]> {
+  if (git_dir === null) return async () => false;
+  const git = await openGit(git_dir, signal);
+  const idOf = async (commit: string, file: string): Promise<string | undefined> => {
+    const found = await git.run(["rev-parse", "--verify", "--quiet", `${commit}:${file}`], {
+      expected: [1, 128],
+      signal,
+    });
+    return found.code === 0 ? found.stdout.toString("utf8").trim() : undefined;
+  };
+  return async (commit, files) => {
+    for (const file of files) if ((await idOf(commit, file)) !== (await idOf(integration.commit, file))) return false;
+    return true;
+  };
 }
 
 type Merged =
@@ -155,7 +204,7 @@ async function checkMerged(
         commit: ran.commit,
         tree: ran.tree,
         criteria: [
-          ...bearing(goal.acceptance, fact.argv.join(" ")),
+          ...bearing(goal.acceptance, fact.argv),
           ...(checks[at]?.is_criterion === true ? [ownCriterion] : []),
         ],
         observed_at: step.now(),
@@ -168,9 +217,12 @@ async function checkMerged(
 /** What the person or a task wanted to succeed counts against the merged work also when it failed before. */
 const ownCriterion = "whole";
 
-/** A check bears on the criteria that name it. */
-function bearing(criteria: readonly { readonly id: string; readonly text: string }[], line: string): string[] {
-  return criteria.filter(({ text }) => text.includes(line)).map(({ id }) => id);
+/** A check bears on the criteria that are bound to it. */
+function bearing(criteria: IntegrationRequest["goal"]["acceptance"], argv: readonly string[]): string[] {
+  return criteria.flatMap((criterion) => {
+    const bound = boundCheck(criterion, [argv]);
+    return bound !== undefined && isSameArgv(bound, argv) ? [criterion.id] : [];
+  });
 }
 
 interface ChecksOfWork {
@@ -183,27 +235,27 @@ interface ChecksOfWork {
 
 /** What may run on the merged work. A criterion whose check may not run stays unproven, and the person is asked about it. */
 function mergedChecks(
-  { checks: named, project_checks }: Pick<GoalFile["goal"], "checks" | "project_checks">,
-  { verified, goal, allowed, confined }: ChecksOfWork,
+  goal: Pick<GoalFile["goal"], "accept" | "checks" | "project_checks">,
+  { verified, goal: id, allowed, confined }: ChecksOfWork,
 ): NamedCheck[] {
   const checks = new Map<string, NamedCheck>();
-  for (const check of project_checks) checks.set(keyOf(check.check), check);
+  for (const check of goal.project_checks) checks.set(keyOf(check.check), check);
   // What the config says of a check holds also when the person or a task names it again.
   const must = (check: Check, named_by: NamedCheck["named_by"]): void => {
     const known = checks.get(keyOf(check)) ?? { check, named_by };
     checks.set(keyOf(check), { ...known, is_criterion: true });
   };
-  for (const check of named) must(check, "person");
+  for (const check of personsChecks(goal)) must(check, "person");
   for (const { checks: planned } of verified) {
     for (const check of planned) {
       const argv = argvOfCheck(check);
-      if (checks.has(keyOf(check)) || (argv !== undefined && allowed.has(goal, argv))) must(check, "model");
+      if (checks.has(keyOf(check)) || (argv !== undefined && allowed.has(id, argv))) must(check, "model");
     }
   }
   if (confined) return [...checks.values()];
   return [...checks.values()].filter(({ check }) => {
     const argv = argvOfCheck(check);
-    return argv !== undefined && allowed.has(goal, argv);
+    return argv !== undefined && allowed.has(id, argv);
   });
 }
 

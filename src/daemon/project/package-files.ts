@@ -1,13 +1,13 @@
 // The contents of installed packages that a config imports, and of those that they depend on: an agent can write them like any other file.
 
-import { createHash } from "node:crypto";
-import { type BigIntStats, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { z } from "zod";
 
+import { fileHash } from "../../files/file-hash.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { TuttiError } from "../../protocol/error.ts";
 
@@ -21,7 +21,10 @@ const Manifest = z.object({
   peerDependencies: Dependencies.optional(),
 });
 
-/** Path to SHA-256, of every file of the packages with these `package.json` files and of their dependencies. */
+/**
+ * Path to SHA-256, of every file of the packages with these `package.json` files and of their dependencies. What is run
+ * is hashed once more when it is loaded, so a change that does not show in its inode cannot slip through.
+ */
 export function readPackageFiles(manifests: Iterable<string>): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const seen = new Set<string>();
@@ -35,9 +38,9 @@ export function readPackageFiles(manifests: Iterable<string>): ReadonlyMap<strin
       bytes += Number(stats.size);
       if (files.size === maxFiles || bytes > maxBytes) {
         const limits = `${maxFiles} files or ${maxBytes / 1024 / 1024} MiB`;
-        throw new TuttiError("too_large", `the config imports packages of more than ${limits}; import fewer`);
+        throw new TuttiError("too_large", `packages of more than ${limits} are imported; import fewer`);
       }
-      files.set(path, hashOf(path, stats));
+      files.set(path, fileHash(path, stats));
     }
     waiting.push(...dependenciesOf(manifest));
   }
@@ -65,21 +68,4 @@ function dependenciesOf(manifest: string): string[] {
       return [];
     }
   });
-}
-
-const mostRemembered = 100_000;
-const remembered = new Map<string, { readonly stamp: string; readonly hash: string }>();
-
-/**
- * A file whose inode has not changed is not read again. What is run is hashed once more when it is loaded, so a change that
- * does not show there cannot slip through.
- */
-function hashOf(path: string, { dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  const stamp = [dev, ino, size, mtimeNs, ctimeNs].join(" ");
-  const known = remembered.get(path);
-  if (known?.stamp === stamp) return known.hash;
-  const hash = createHash("sha256").update(readFileSync(path)).digest("hex");
-  if (remembered.size >= mostRemembered) remembered.clear();
-  remembered.set(path, { stamp, hash });
-  return hash;
 }

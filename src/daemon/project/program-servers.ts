@@ -40,7 +40,7 @@ export async function openProgramServers(given: unknown, state: string): Promise
           hash,
           onlyNamed: false,
           ...offer,
-          expanded: () => expandVariables(entry, { env: process.env, allowed }),
+          expanded: (folder) => expandVariables(entry, { env: process.env, allowed, folder }),
           agreedNow: () => offer.tools,
           onChanged: async () => undefined,
         };

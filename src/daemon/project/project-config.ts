@@ -21,6 +21,7 @@ import { configTool } from "./config-tools.ts";
 import { configWorkflow } from "./config-workflows.ts";
 import { McpServers } from "../../protocol/invocation/mcp-servers.ts";
 import { SessionsConfig } from "./sessions-config.ts";
+import { LimitsConfig } from "./limits-config.ts";
 import { ChecksConfig } from "./checks-config.ts";
 import { roomSettings, WorkspacesConfig } from "./workspaces-config.ts";
 
@@ -38,6 +39,8 @@ const Config = z.strictObject({
   mcp: z.strictObject({ variables: z.array(z.string()).default(() => []) }).optional(),
   /** Only in the user's own config. */
   sessions: SessionsConfig.optional(),
+  /** Only in the user's own config. */
+  limits: LimitsConfig.optional(),
   /** Commands that prove the work of a task. Only a project has some. */
   checks: ChecksConfig.default(() => []),
   /** Validated where they are made into tools (`readUserTools`). */
@@ -65,7 +68,7 @@ export interface LoadedConfig {
 
 const takenNames = [...reservedToolNames, "run", ...builtinTools.map((tool) => tool.name)];
 
-/** Whose config it is: only the user's own may say how much of the disk workspaces take, and how long sessions may rest. */
+/** Whose config it is: only the user's own may say how much of the disk workspaces take, how long sessions may rest, and what a day may cost. */
 type ConfigOwner = "user" | "project";
 
 /** The caller has made sure that the files may be used: a config that is code is executed, in a process of its own. */
@@ -127,10 +130,11 @@ function parseConfig(file: string, value: unknown, owner: ConfigOwner): Config {
 }
 
 /** The names of settings that only the user's own config may have. */
-function settingsOfUser({ workspaces, sessions, mcp }: Config): string[] {
+function settingsOfUser({ workspaces, sessions, limits, mcp }: Config): string[] {
   return [
     ...roomSettings(workspaces).map((name) => `workspaces.${name}`),
     ...(sessions === undefined ? [] : ["sessions"]),
+    ...(limits === undefined ? [] : ["limits"]),
     ...(mcp === undefined ? [] : ["mcp"]),
   ];
 }

@@ -15,6 +15,7 @@ import { openServerPool, type ServerPool } from "../../mcp/server-pool.ts";
 import { toolsHash } from "../../mcp/server-identity.ts";
 import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
+import { agreedByPerson } from "../../runner/shared/approve-program.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { runnersHere, taskHere, valueHere } from "../../runner/shared/moved-project.ts";
 import type { ProcessNote } from "../../runner/shared/process/end-processes.ts";
@@ -60,9 +61,14 @@ export interface ProjectRuntimesOptions extends LoadOptions {
   readonly home?: string;
   /** Told of the process of an MCP server; awaited before the server begins. */
   readonly guard?: ((process: ProcessNote) => Promise<void>) | undefined;
+  /** Told of the user's own config whenever somebody has read it. */
+  readonly onUserConfig?: (user: UserConfig) => void;
   /** Runners that are the same for all trees; asked for when a tree runs. */
   readonly otherRunners?: () => RunnerRegistry;
 }
+
+/** A repository can have any number of unusable servers. */
+const mostWarned = 1_000;
 
 interface OpenPool {
   readonly pool: ServerPool;
@@ -80,7 +86,12 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   const processes = new Set<ConfigProcess>();
   const trust = openTrust(options.state);
   const acting = Promise.withResolvers<ConversationClient>();
-  const userConfig = cachedUserConfig(options.home ?? homedir());
+  const readConfig = cachedUserConfig(options.home ?? homedir());
+  const userConfig = async (): Promise<UserConfig> => {
+    const user = await readConfig();
+    options.onUserConfig?.(user);
+    return user;
+  };
   const load = async (files: ConfigFiles | undefined, folder: string): Promise<ProjectRuntime> => {
     const user = await userConfig();
     // A login or a logout can change the default model.
@@ -128,23 +139,30 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     openedPool = openServerPool({ state: options.state, sandbox, toolchains, guard: options.guard });
     return { pool: openedPool, confined: sandbox.confined };
   };
+  const warned = new Set<string>();
+  const warnOnce = (message: string): void => {
+    if (warned.has(message) || warned.size >= mostWarned) return;
+    warned.add(message);
+    options.onWarning?.(message);
+  };
   /** Adds the tools of the MCP servers that the tree may use. */
   const withServers = async (durable: Durable, runtime: ProjectRuntime): Promise<ProjectRuntime> => {
     const { project } = readInvocationConfig(durable.rootConfig);
     const user = await userConfig();
     const agents = agentsOf(durable.rootInput);
-    const { servers } = declaredServers({
+    const { servers, problems } = declaredServers({
       user: user.mcpServers,
       variables: user.mcpVariables,
       config: runtime.mcpServers,
       project,
       agents,
     });
+    for (const problem of problems) warnOnce(problem);
     if (servers.length === 0) return runtime;
     const open = await (pool ??= openPool());
     const found = await agreedServers(durable, servers, {
       agreed,
-      pool: open.pool,
+      ...open,
       onWarning: options.onWarning ?? (() => undefined),
       named: namedServers(agents),
       roots: durable.rights.roots,
@@ -190,11 +208,11 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
         const inner = { ...options.otherRunners?.(), ...registered, local, acp: gated(acp) };
         const runners = {
           ...registered,
-          invocation,
+          invocation: agreedByPerson(invocation),
           local,
           acp: gated(approved("acp", acp)),
           assignment: assignment(inner),
-          manager,
+          manager: agreedByPerson(manager),
           conversation,
           [attendedKind]: gated(attended),
         };

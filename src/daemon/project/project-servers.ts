@@ -1,9 +1,10 @@
 // The MCP servers of a tree: asks a person about those of a repository, finds out what each offers, and makes tools of it.
 
 import { approvalOutcome } from "../../core/approval.ts";
-import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { inLine } from "../../core/foreign-words.ts";
 import { expandVariables } from "../../mcp/expand-variables.ts";
 import { type OfferedTool, toolHash, toolsHash } from "../../mcp/server-identity.ts";
+import { invisibleNote, shownTerms } from "../../mcp/server-terms.ts";
 import type { ServerPool } from "../../mcp/server-pool.ts";
 import type { AgreedServer } from "../../mcp/server-tools.ts";
 import type { Durable } from "../../ports.ts";
@@ -19,6 +20,8 @@ const offerMs = 45_000;
 export interface ServerAgreement {
   readonly agreed: AgreedServers;
   readonly pool: ServerPool;
+  /** Whether programs are confined on this machine. */
+  readonly confined: boolean;
   readonly onWarning: (message: string) => void;
 }
 
@@ -54,22 +57,27 @@ export async function agreedServers(
   return found.filter((server) => server !== undefined);
 }
 
+interface AskedAbout {
+  readonly known: Agreement | undefined;
+  readonly confined: boolean;
+}
+
 async function mayStart(
   durable: Pick<Durable, "wait">,
   server: DeclaredServer,
-  { agreed, isNamed }: ServerAgreement & { readonly isNamed: boolean },
+  { agreed, isNamed, confined }: ServerAgreement & { readonly isNamed: boolean },
 ): Promise<boolean> {
   const { project, name, hash } = server;
   const known = agreed.find(project, name);
   if (known?.hash === hash) return !known.refused;
-  if (!server.needsYes) {
+  if (server.asked === "never") {
     await agreed.agree(project, name, hash);
     return true;
   }
-  if (!isNamed && (known === undefined || known.refused)) return false;
+  if (server.asked === "when named" && !isNamed && (known === undefined || known.refused)) return false;
   // The key holds the hash: an answer about one content must never count for another.
   const waited = await durable.wait(`mcp.start.${hash}`, {
-    ask: { kind: "approval", question: startQuestion(server, known), details: startDetails(server) },
+    ask: { kind: "approval", question: startQuestion(server, { known, confined }), details: startDetails(server) },
     schema: Answer,
   });
   const yes = approvalOutcome(waited).approved;
@@ -78,20 +86,20 @@ async function mayStart(
   return yes;
 }
 
-function startQuestion(server: DeclaredServer, known: Agreement | undefined): string {
-  const { name, entry, from, variables } = server;
+function startQuestion({ name, from, terms, hash, entry }: DeclaredServer, { known, confined }: AskedAbout): string {
   const why = known === undefined ? "was never agreed to" : "has changed since you agreed to it";
-  const what =
-    "url" in entry ? `calls ${entry.url}` : `runs this program: ${JSON.stringify([entry.command, ...entry.args])}`;
-  const given = variables.length === 0 ? "no variables" : `the variables ${variables.join(", ")}`;
-  return escapeInvisible(
-    `The MCP server ${name} of ${from} ${why}. It ${what}, with ${given} (sha256 ${server.hash.slice(0, 12)}). ` +
-      `Its tools become tools of agents, with the usual approvals. May it be used from now on?`,
-  );
+  const { lines, invisible } = shownTerms(terms);
+  return [
+    `The MCP server ${name} of ${inLine(from)} ${why}. These are all of its settings (sha256 ${hash.slice(0, 12)}):`,
+    ...[...lines, ...(invisible ? [invisibleNote] : [])].map((line) => `  | ${line}`),
+    ...(confined || "url" in entry ? [] : ["This machine cannot confine it: it would run as you."]),
+    "Its tools become tools of agents, with the usual approvals. May it be used from now on?",
+  ].join("\n");
 }
 
-function startDetails({ name, entry, hash, from, project, variables }: DeclaredServer): Record<string, unknown> {
-  return { mcp_server: name, from, project, hash, variables: [...variables], settings: entry };
+/** The settings as they were read, from which the question and the hash are made. */
+function startDetails({ name, terms, hash, from, project }: DeclaredServer): Record<string, unknown> {
+  return { mcp_server: name, from, project, hash, settings: terms.entry };
 }
 
 /** What the server offers, as far as a person agreed to it; undefined when it cannot be asked. */
@@ -141,10 +149,12 @@ export async function askServer(
   pool: ServerPool,
   { roots, tree }: ServerPlace,
 ): Promise<Offer & { readonly problems: readonly string[] }> {
-  const { name, hash } = server;
-  const entry = expandVariables(server.entry, { env: process.env, allowed: server.allowed });
+  const { name, hash, allowed, code } = server;
+  const entry = expandVariables(server.entry, { env: process.env, allowed, folder: roots[0] });
   const signal = AbortSignal.timeout(offerMs);
-  const offer = await pool.use({ name, hash, entry, roots, tree }, signal, (connection) => connection.offer(signal));
+  const offer = await pool.use({ name, hash, entry, code, roots, tree }, signal, (connection) =>
+    connection.offer(signal),
+  );
   return { ...offer, tools: [...offer.tools] };
 }
 
@@ -156,23 +166,24 @@ function changesOf(before: readonly OfferedTool[], now: readonly OfferedTool[]):
     return toolHash(old) === toolHash(tool) ? [] : [`changed: ${tool.name}: ${tool.description}`];
   });
   const gone = before.filter(({ name }) => !now.some((tool) => tool.name === name)).map(({ name }) => `gone: ${name}`);
-  return [...changed, ...gone].map((line) => escapeInvisible(line.replaceAll(/\s+/g, " ").slice(0, 400)));
+  return [...changed, ...gone].map((line) => inLine(line.replaceAll(/\s+/g, " ").slice(0, 400)));
 }
 
 function changeQuestion(name: string, before: readonly OfferedTool[], now: readonly OfferedTool[]): string {
   const changes = changesOf(before, now).slice(0, 40);
-  return `The MCP server ${name} offers other tools than you agreed to:\n${changes.map((line) => `  | ${line}`).join("\n")}\nMay agents use them as they are now?`;
+  return `The MCP server ${inLine(name)} offers other tools than you agreed to:\n${changes.map((line) => `  | ${line}`).join("\n")}\nMay agents use them as they are now?`;
 }
 
 function usable(server: DeclaredServer, offer: Offer, agreed: AgreedServers): AgreedServer {
-  const { name, entry, hash, project, onlyNamed, allowed } = server;
+  const { name, entry, hash, project, onlyNamed, allowed, code } = server;
   return {
     name,
     entry,
     hash,
+    code,
     onlyNamed,
     ...offer,
-    expanded: () => expandVariables(entry, { env: process.env, allowed }),
+    expanded: (folder) => expandVariables(entry, { env: process.env, allowed, folder }),
     agreedNow: () => agreed.find(project, name)?.offer?.tools ?? [],
     onChanged: (tools) => agreed.noteOffer(project, name, { tools: [...tools] }),
   };

@@ -6,7 +6,10 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 import type { LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
+import { accountKinds } from "../../core/account.ts";
+import { amountText } from "../../core/day-question.ts";
 import type { Finding } from "../../host/project.ts";
+import { ownEnvironment } from "../../files/own-environment.ts";
 import { toTuttiError } from "../../protocol/error.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { findDaemon } from "../lifecycle/find-daemon.ts";
@@ -18,6 +21,7 @@ import { checkModels } from "./check-models.ts";
 import { checkPolicyModels } from "./check-policy-models.ts";
 import { checkSandbox } from "./check-sandbox.ts";
 import { type EffectiveConfig, effectiveConfig } from "./effective-config.ts";
+import { dayLimitsOf } from "./limits-config.ts";
 import { findPolicyFile, isPolicyTrusted } from "./project-policy.ts";
 import { checkServers } from "./server-views.ts";
 import { ignoredNotifications } from "./load-runtime.ts";
@@ -41,6 +45,7 @@ export async function runDoctor({ project, state, agents }: DoctorSubject): Prom
     await checkState(state),
     ...checkDatabase(state),
     ...config,
+    ...describeDay(loaded),
     ...(await checkModels(loaded?.models, keySources(state), definitions)),
     checkAgents(definitions),
     ...(await checkPolicy(project, state)),
@@ -50,6 +55,16 @@ export async function runDoctor({ project, state, agents }: DoctorSubject): Prom
     ...(loaded === undefined ? [] : [await checkCodingAgents(loaded.profiles)]),
     ...heldAgents(state).map(heldFinding),
   ];
+}
+
+/** Nothing when the user's config has no cap: that is as good. */
+function describeDay(loaded: EffectiveConfig | undefined): Finding[] {
+  const caps = dayLimitsOf(loaded?.limits ?? {});
+  const said = accountKinds.flatMap((kind) => {
+    const cap = caps[kind];
+    return cap === undefined ? [] : [amountText(kind, cap)];
+  });
+  return said.length === 0 ? [] : [{ what: "limits", state: "ok", said: `${said.join(" and ")} a day, over all work` }];
 }
 
 function checkNode(version: string): Finding {
@@ -171,7 +186,7 @@ async function checkPolicy(project: string, state: string): Promise<Finding[]> {
 
 async function checkGit(): Promise<Finding> {
   try {
-    const { stdout } = await run("git", ["--version"], { timeout: gitTimeoutMs });
+    const { stdout } = await run("git", ["--version"], { timeout: gitTimeoutMs, env: ownEnvironment() });
     return { what: "git", state: "ok", said: stdout.trim().replace(/^git version /, "") };
   } catch {
     return { what: "git", state: "warn", said: "not found", todo: "install git; workspaces and evidence need it" };

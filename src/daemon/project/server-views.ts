@@ -3,15 +3,16 @@
 import { homedir } from "node:os";
 
 import type { LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
-import type { Finding, ServersView, ServerView, TriedServer } from "../../host/project.ts";
+import type { Finding, ServerLogin, ServersView, ServerView, TriedServer } from "../../host/project.ts";
 import { expandVariables } from "../../mcp/expand-variables.ts";
 import { forgetLogin, hasLogin } from "../../mcp/kept-logins.ts";
 import { toolsHash } from "../../mcp/server-identity.ts";
+import { type ServerTerms, shownTerms } from "../../mcp/server-terms.ts";
 import { openServerPool } from "../../mcp/server-pool.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import { type Agreement, openAgreedServers } from "./agreed-servers.ts";
-import { type Declared, type DeclaredServer, declaredServers } from "./declared-servers.ts";
+import { type Declared, type DeclaredServer, declaredServers, ownConfig } from "./declared-servers.ts";
 import { effectiveConfig } from "./effective-config.ts";
 import { askServer } from "./project-servers.ts";
 import { loadUserConfig } from "./user-config.ts";
@@ -48,30 +49,46 @@ export async function viewServers(subject: ServerSubject): Promise<ServersView> 
 }
 
 function viewOf(server: DeclaredServer, known: Agreement | undefined): Omit<ServerView, "login"> {
-  const { name, entry, from, hash, variables, needsYes } = server;
+  const { name, from, hash, asked } = server;
   const isKnown = known?.hash === hash;
   const shown = isKnown ? (known.changed ?? known.offer) : undefined;
+  const { lines, invisible } = shownTerms(viewedTerms(server));
   return {
     name,
     from,
     hash,
-    runs: "url" in entry ? entry.url : [entry.command, ...entry.args].map((word) => JSON.stringify(word)).join(" "),
-    variables,
-    state: stateOf(known, { isKnown, needsYes }),
+    settings: lines,
+    invisible,
+    state: stateOf(known, { isKnown, asked }),
     tools: shown?.tools.map(({ name: tool, description }) => ({ name: tool, description })) ?? null,
   };
 }
 
+const hidden = "(not shown: it is in your own config)";
+
+/** In the person's own config values may be secrets of theirs, and nobody is asked about them. */
+function viewedTerms({ terms, from }: DeclaredServer): ServerTerms {
+  if (from !== ownConfig) return terms;
+  const withoutValues = (texts: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.includes("${") ? text : hidden]));
+  const { name, entry } = terms;
+  if (!("url" in entry)) return { name, entry: { ...entry, env: withoutValues(entry.env) } };
+  const { oauth } = entry;
+  const secret = oauth?.client_secret === undefined ? {} : { client_secret: hidden };
+  const login = oauth === undefined ? {} : { oauth: { ...oauth, ...secret } };
+  return { name, entry: { ...entry, headers: withoutValues(entry.headers), ...login } };
+}
+
 function stateOf(
   known: Agreement | undefined,
-  { isKnown, needsYes }: { readonly isKnown: boolean; readonly needsYes: boolean },
+  { isKnown, asked }: { readonly isKnown: boolean } & Pick<DeclaredServer, "asked">,
 ): ServerView["state"] {
   if (known !== undefined && isKnown) {
     if (known.refused) return "refused";
     const { changed, declined } = known;
     return changed !== undefined && !declined.includes(toolsHash(changed.tools)) ? "tools changed" : "trusted";
   }
-  if (!needsYes) return "trusted";
+  if (asked === "never") return "trusted";
   return known === undefined || known.refused ? "not trusted" : "changed";
 }
 
@@ -108,11 +125,7 @@ export async function trustServers(subject: ServerSubject, shown: ServersView): 
 }
 
 /** Throws `not_found` for a name that no server has, and `refused` for one that is not agreed to or that is a program. */
-export async function logInServer(
-  subject: ServerSubject,
-  name: string,
-  options: { readonly onUrl: (url: string) => Promise<void>; readonly signal: AbortSignal },
-): Promise<void> {
+export async function logInServer(subject: ServerSubject, name: string, options: ServerLogin): Promise<void> {
   const { server, entry } = await callable(subject, name);
   const { checkedUrl } = await import("../../mcp/bounded-fetch.ts");
   const { logIn } = await import("../../mcp/oauth-login.ts");
@@ -133,13 +146,17 @@ async function callable(subject: ServerSubject, name: string) {
     throw new TuttiError("not_found", `there is no MCP server ${name}; there are: ${names}`);
   }
   const known = openAgreedServers(subject.state).find(server.project, name);
-  if (server.needsYes && (known?.hash !== server.hash || known.refused)) {
+  if (server.asked !== "never" && (known?.hash !== server.hash || known.refused)) {
     throw new TuttiError(
       "refused",
       `the server ${name} is not trusted; look at it with \`tutti trust --servers --show\``,
     );
   }
-  const entry = expandVariables(server.entry, { env: process.env, allowed: server.allowed });
+  const entry = expandVariables(server.entry, {
+    env: process.env,
+    allowed: server.allowed,
+    folder: subject.project,
+  });
   if (!("url" in entry))
     throw new TuttiError("refused", `the server ${name} is a program; there is nothing to log in to`);
   return { server, entry };

@@ -6,6 +6,7 @@ import type { ConfigSettings, ConfigView } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { settingsOf } from "./ask-for-trust.ts";
 import { readConfigFiles } from "./config-files.ts";
+import { configServers } from "./config-servers.ts";
 import { loadConfig } from "./project-config.ts";
 import { openTrust } from "./trusted-configs.ts";
 
@@ -14,7 +15,8 @@ export function viewConfig(project: string, state: string): ConfigView | undefin
   if (found === undefined) return undefined;
   const { folder, file, hash, packages } = found;
   const files = [...found.files.keys()].map((path) => relative(folder, path)).toSorted();
-  return { folder, file, hash, files, packages, trusted: openTrust(state).isTrusted(found), sets: settingsOf(found) };
+  const trusted = openTrust(state).isTrusted(found);
+  return { folder, file, hash, files, packages, trusted, sets: settingsOf(found), servers: configServers(found) };
 }
 
 /** Records nothing when the config cannot be used, or has changed since it was shown (`conflict`). */

@@ -1,4 +1,4 @@
-// The user's own config, `~/.tutti/tutti.config.*`: models, approvals, workspaces and sessions for all projects, and who is notified.
+// The user's own config, `~/.tutti/tutti.config.*`: models, approvals, workspaces and sessions for all projects, what a day may cost, and who is notified.
 
 import { join, sep } from "node:path";
 
@@ -10,6 +10,7 @@ import type { AcpSettings } from "../../runner/acp/settings.ts";
 import type { McpServers } from "../../protocol/invocation/mcp-servers.ts";
 import { NotifyConfig } from "../notify/notify-config.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
+import type { LimitsConfig } from "./limits-config.ts";
 import { loadConfig } from "./project-config.ts";
 import { SessionsConfig } from "./sessions-config.ts";
 import type { WorkspacesConfig } from "./workspaces-config.ts";
@@ -25,6 +26,8 @@ export interface UserConfig {
   readonly notifications: NotifyConfig;
   readonly workspaces: WorkspacesConfig;
   readonly sessions: SessionsConfig;
+  /** What all work of a state may use in a day. */
+  readonly limits: LimitsConfig;
   readonly mcpServers: McpServers;
   /** The names of variables that MCP servers of projects may have. */
   readonly mcpVariables: readonly string[];
@@ -59,7 +62,16 @@ export async function loadUserConfig(home: string): Promise<UserConfig> {
   if (!notifications.success) {
     throw new TuttiError("invalid_input", `${file}: notifications: ${describeIssues(issuesOf(notifications.error))}`);
   }
-  const { models, approvals, acp, workspaces, mcpServers, mcp, sessions = SessionsConfig.parse({}) } = config;
+  const {
+    models,
+    approvals,
+    acp,
+    workspaces,
+    mcpServers,
+    mcp,
+    sessions = SessionsConfig.parse({}),
+    limits = {},
+  } = config;
   const version = files?.hash ?? "";
   return {
     file,
@@ -70,6 +82,7 @@ export async function loadUserConfig(home: string): Promise<UserConfig> {
     notifications: notifications.data,
     workspaces,
     sessions,
+    limits,
     mcpServers,
     mcpVariables: mcp?.variables ?? [],
   };

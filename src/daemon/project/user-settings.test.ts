@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { readConfigFiles } from "./config-files.ts";
+import { dayLimitsOf } from "./limits-config.ts";
 import { loadConfig } from "./project-config.ts";
 import { loadUserConfig } from "./user-config.ts";
 
@@ -69,4 +70,31 @@ test("only the user says when sessions are idle and when agents are held back", 
     write(bad);
     await assert.rejects(loadUserConfig(home), /sessions/);
   }
+});
+
+test("only the user says what a day may cost, in numbers that can be held", async (t) => {
+  const home = tempFolder(t, "tutti-home-");
+  const folder = join(home, ".tutti");
+  mkdirSync(folder, { mode: 0o700 });
+  const write = (limits: unknown): void => writeFileSync(join(folder, "tutti.config.json"), JSON.stringify({ limits }));
+  assert.deepEqual((await loadUserConfig(home)).limits, {});
+  write({ money_per_day: 5.25, tokens_per_day: 1_000_000 });
+  const { limits } = await loadUserConfig(home);
+  assert.deepEqual(dayLimitsOf(limits), { tokens: 1_000_000, money_micro_usd: 5_250_000 });
+  await assert.rejects(loadConfig(readConfigFiles(folder)), /limits is not for a project to set/);
+  const bad = [
+    [{ money_per_day: -1 }, /limits.money_per_day: must be more than 0/],
+    [{ money_per_day: 0 }, /limits.money_per_day: must be more than 0; leave it out for no cap/],
+    [{ money_per_day: 0.0000001 }, /limits.money_per_day: must be at least 0.000001/],
+    [{ money_per_day: "5" }, /limits.money_per_day/],
+    [{ tokens_per_day: 1.5 }, /limits.tokens_per_day/],
+    [{ tokens_per_day: 0 }, /limits.tokens_per_day: must be more than 0/],
+    [{ money_a_day: 5 }, /limits/],
+  ] as const;
+  for (const [given, why] of bad) {
+    write(given);
+    await assert.rejects(loadUserConfig(home), why);
+  }
+  writeFileSync(join(folder, "tutti.config.json"), '{ "limits": { "money_per_day": 1e999 } }');
+  await assert.rejects(loadUserConfig(home), /the number 1e999/);
 });

@@ -2,8 +2,11 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 
-import type { KeyView, MadeKey, NewKey } from "../../protocol/api/service.ts";
+import type { z } from "zod";
+
+import { KeyView, type MadeKey, type NewKey } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
 import type { ServiceRecords, KeyRow } from "../../store/service-records.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
 import { newAdminKey, readAdminKey } from "./admin-key.ts";
@@ -21,7 +24,20 @@ export interface KeysOptions {
 }
 
 /** Who a key speaks for. */
-export type KeyHolder = Pick<KeyRow, "id" | "name" | "role">;
+export type KeyHolder = Pick<KeyRow, "id" | "name" | "role"> & KeyStanding;
+
+/** Kept beside the row. A key of an earlier version has none: it is a program's. */
+const KeyStanding = KeyView.pick({ person: true, may: true, folders: true });
+type KeyStanding = z.infer<typeof KeyStanding>;
+type KnownKey = KeyRow & KeyStanding;
+
+const ofPerson: KeyStanding = { person: true, may: [], folders: [] };
+const ofProgram: KeyStanding = { person: false, may: [], folders: [] };
+
+/** The setting with the standing of a key. */
+function standingKey(id: string): string {
+  return `standing of ${id}`;
+}
 
 /** Called in the tick of the revocation, so what it queues is in the same commit. Revoking waits for what it returns. */
 export type RevokedListener = (id: string) => void | Promise<void>;
@@ -36,12 +52,12 @@ const fileKey = "admin_key";
 export class Keys {
   readonly #options: KeysOptions;
   readonly #own: OwnSettings;
-  readonly #rows = new Map<string, KeyRow>();
+  readonly #rows = new Map<string, KnownKey>();
   /**
    * Live keys by the SHA-256 of the key. How long a look-up takes depends on the digest of what was presented and of what
    * is kept, and nobody can choose a key by its digest: there is nothing to be learned byte by byte.
    */
-  readonly #live = new Map<string, KeyRow>();
+  readonly #live = new Map<string, KnownKey>();
   readonly #onRevoked = new Set<RevokedListener>();
 
   constructor(options: KeysOptions) {
@@ -87,9 +103,9 @@ export class Keys {
     return [...this.#rows.values()].map(viewOf);
   }
 
-  async add({ name, role }: NewKey): Promise<MadeKey> {
+  async add({ name, role, person = false, may = [], folders = [] }: NewKey): Promise<MadeKey> {
     const key = newKey();
-    const row = this.#make(key, { name, role });
+    const row = this.#make(key, { name, role }, { person, may, folders });
     await this.#options.committed();
     // So that whoever uses it at another node at once is let in. The key counts in any case.
     await this.#options.shared?.seenByAll().catch(() => undefined);
@@ -128,10 +144,12 @@ export class Keys {
     const last = this.#own.setting(fileKey);
     if (found !== undefined && row?.revoked_at === null) {
       if (last !== row.id) this.#own.putSetting(fileKey, row.id);
+      // The key that stands in the folder is its owner's; earlier versions did not note that.
+      if (!row.person) this.#stand(row, ofPerson);
       return found;
     }
     const key = found !== undefined && row === undefined ? found : newAdminKey(file, newKey());
-    const { id } = this.#make(key, { name: adminName, role: "admin" });
+    const { id } = this.#make(key, { name: adminName, role: "admin" }, ofPerson);
     this.#own.putSetting(fileKey, id);
     const before = last === undefined ? undefined : this.#rows.get(last);
     if (before?.revoked_at === null) await this.#revoke(before);
@@ -139,7 +157,7 @@ export class Keys {
     return key;
   }
 
-  async #revoke(row: KeyRow): Promise<void> {
+  async #revoke(row: KnownKey): Promise<void> {
     const at = this.#now();
     this.#keep({ ...row, revoked_at: at });
     this.#options.records.revokeKey(row.id, at);
@@ -152,15 +170,17 @@ export class Keys {
   #follow(): void {
     for (const row of this.#options.records.keys()) {
       const before = this.#rows.get(row.id);
+      const known = { ...row, ...(before?.person === true ? before : this.#standingOf(row.id)) };
+      if (before !== undefined && known.person !== before.person) this.#keep({ ...before, person: known.person });
       const isNew = before === undefined || (before.revoked_at === null && row.revoked_at !== null);
       if (!isNew) continue;
-      this.#keep(row);
+      this.#keep({ ...known, revoked_at: row.revoked_at });
       if (before === undefined || row.revoked_at === null) continue;
       for (const listener of this.#onRevoked) void Promise.resolve(listener(row.id)).catch(() => undefined);
     }
   }
 
-  #make(key: string, { name, role }: NewKey): KeyRow {
+  #make(key: string, { name, role }: Pick<KeyRow, "name" | "role">, standing: KeyStanding): KnownKey {
     const row: KeyRow = {
       id: `key_${randomUUID()}`,
       name,
@@ -170,17 +190,29 @@ export class Keys {
       revoked_at: null,
     };
     this.#options.records.addKey(row);
-    this.#keep(row);
-    return row;
+    return this.#stand(row, standing);
   }
 
-  #keep(row: KeyRow): void {
+  /** In the commit of the key itself, when it was just made. */
+  #stand(row: KeyRow, { person, may, folders }: KeyStanding): KnownKey {
+    const known = { ...row, person, may, folders };
+    this.#options.records.putSetting(standingKey(row.id), JSON.stringify({ person, may, folders }));
+    this.#keep(known);
+    return known;
+  }
+
+  #standingOf(id: string): KeyStanding {
+    const kept = KeyStanding.safeParse(parseJson(this.#options.records.setting(standingKey(id)) ?? ""));
+    return kept.success ? kept.data : ofProgram;
+  }
+
+  #keep(row: KnownKey): void {
     this.#rows.set(row.id, row);
     if (row.revoked_at === null) this.#live.set(row.digest, row);
     else this.#live.delete(row.digest);
   }
 
-  #rowOf(key: string): KeyRow | undefined {
+  #rowOf(key: string): KnownKey | undefined {
     const digest = secretDigest(key);
     return [...this.#rows.values()].find((row) => row.digest === digest);
   }
@@ -194,6 +226,6 @@ function newKey(): string {
   return `tk_${randomBytes(32).toString("base64url")}`;
 }
 
-function viewOf({ id, name, role, created_at, revoked_at }: KeyRow): KeyView {
-  return { id, name, role, created_at, revoked_at };
+function viewOf({ id, name, role, person, may, folders, created_at, revoked_at }: KnownKey): KeyView {
+  return { id, name, role, person, may, folders, created_at, revoked_at };
 }

@@ -12,12 +12,14 @@ import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import type { NewTask, Tasks } from "../../ports.ts";
 import { NewConversation, SayToManager } from "../../protocol/api/conversation-shapes.ts";
 import type { ConversationView } from "../../protocol/conversation/conversation-view.ts";
+import { isByProgram } from "../../protocol/invocation/by-program.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import type { Budget } from "../../protocol/task/budget.ts";
 import { userMessage } from "../../protocol/task/message.ts";
 import type { TaskView } from "../../protocol/task/task-view.ts";
+import { plainMark } from "./mark-program.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 
@@ -28,6 +30,8 @@ interface ControlDeps {
   readonly engine: Pick<Tasks, "start" | "message">;
   readonly runtimes: ProjectRuntimes;
   readonly task: Tutti["task"];
+  /** The config of a root task. */
+  readonly configOf: (task: TaskId) => Promise<unknown>;
   /** Notes that something is being said in the conversation. */
   readonly said: (conversation: TaskId) => void;
 }
@@ -37,9 +41,10 @@ export function conversationControl({
   runtimes,
   task: view,
   said: noteSaid,
+  configOf,
 }: ControlDeps): Pick<Tutti, "startConversation" | "converse"> {
   return {
-    async startConversation(given = {}) {
+    async startConversation(given = {}, { program } = {}) {
       const { folder, budget, ...file } = readRequest(NewConversation, given);
       if (folder !== undefined && !isAbsolute(folder)) {
         throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
@@ -55,7 +60,10 @@ export function conversationControl({
         );
       }
       const conversation: NewTask = {
-        runner: { kind: "conversation", config: project === undefined ? {} : { project, folder } },
+        runner: {
+          kind: "conversation",
+          config: { ...(project === undefined ? {} : { project, folder }), ...plainMark(program) },
+        },
         agent: "manager",
         input: { ...file, ...(model === undefined || file.script !== undefined ? {} : { model }) },
         rights: { tools: [], roots: [] },
@@ -68,6 +76,10 @@ export function conversationControl({
     async converse(conversation, text, by) {
       const said = readRequest(SayToManager, { text });
       await mustBeConversation(view, conversation);
+      // What is said there counts as a person's words, and the manager acts on them with a person's rights.
+      if (by.kind !== "person" && !isByProgram(await configOf(conversation))) {
+        throw new TuttiError("refused", `${conversation} is a person's conversation; a program starts one of its own`);
+      }
       const id = `${conversation}.mail.${randomUUID()}`;
       noteSaid(conversation);
       await engine.message(conversation, { ...userMessage(said.text), id, name: by.name });

@@ -9,6 +9,7 @@ import type {
   VerbHandlers,
   VerbPreview,
 } from "../../manager/conversation/conversation-deps.ts";
+import { isDayQuestion } from "../../core/day-question.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
@@ -61,14 +62,14 @@ function handlersOf({ client, goals }: ConversationClient): VerbHandlers {
       return all.filter((goal) => status === undefined || goal.status === status).slice(0, mostListed);
     },
     "goals.get": ({ goal }) => goalsOf(goals).get(goal),
-    async "goals.start"({ text, accept = [] }, { folder, key }) {
+    async "goals.start"({ text, accept = [] }, { folder, key, program }) {
       if (folder === undefined) {
         throw new TuttiError("refused", "this conversation has no folder to work in; start one in a project");
       }
-      return goalsOf(goals).start({ text, accept, folder, key });
+      return goalsOf(goals).start({ text, accept, folder, key, ...(program === undefined ? {} : { program }) });
     },
-    async "goals.message"({ goal, text }) {
-      await goalsOf(goals).message(goal, text);
+    async "goals.message"({ goal, text }, { program }) {
+      await goalsOf(goals).message(goal, text, program);
       return { told: goal };
     },
     async "tasks.list"({ status, below }) {
@@ -87,9 +88,11 @@ function handlersOf({ client, goals }: ConversationClient): VerbHandlers {
       const { recent, ...seen } = await client.observe(task, { recent: latestEvents });
       return { ...seen, recent: recent.map(eventText) };
     },
-    async "sessions.send"({ task, text, interrupt = false }) {
+    async "sessions.send"({ task, text, interrupt = false }, { program }) {
       await target(task);
-      return { told: await client.sendMessage(task, text, { interrupt }) };
+      return {
+        told: await client.sendMessage(task, text, { interrupt, ...(program === undefined ? {} : { program }) }),
+      };
     },
     async "sessions.stop"({ task, reason = "stopped through the manager" }) {
       await target(task);
@@ -115,9 +118,9 @@ function handlersOf({ client, goals }: ConversationClient): VerbHandlers {
         question: question.slice(0, 300),
       })),
     async "asks.answer"({ ask, words }, { person }) {
-      const { kind, task } = await client.ask(ask);
+      const { kind, task, details } = await client.ask(ask);
       await target(task);
-      if (kind !== "question")
+      if (kind !== "question" || isDayQuestion(details))
         throw new TuttiError("refused", `${ask} is for the person to answer: tutti answer ${ask}`);
       const outcome = await client.answer(ask, { kind: "question", value: words }, person);
       if (!outcome.accepted) throw new TuttiError("invalid_input", outcome.message);

@@ -16,9 +16,10 @@ export function goalControl(client: GoalClient): GoalControl {
       return goals.map(({ goal, text, status, created_at }) => ({ id: goal, text, status, at: created_at }));
     },
     get: (goal) => client.goal(goal),
-    start: ({ text, accept, folder, key }) => client.startGoal({ text, accept: [...accept], folder }, { key }),
-    async message(goal, text) {
-      await client.tellGoal(goal, text);
+    start: ({ text, accept, folder, program, key }) =>
+      client.startGoal({ text, accept: [...accept], folder }, { key, ...(program === undefined ? {} : { program }) }),
+    async message(goal, text, program) {
+      await client.tellGoal(goal, text, program === undefined ? {} : { program });
     },
     report: async (goal) => reportMarkdown(await client.goalReport(goal)),
   };

@@ -16,6 +16,7 @@ import { GoalFile } from "../../protocol/invocation/goal-file.ts";
 import { userMessage } from "../../protocol/task/message.ts";
 import { idInName, taskName } from "../../store/names.ts";
 import type { StoreView, TaskListing } from "../../store/view.ts";
+import { mayTell } from "./program-words.ts";
 
 type GoalReads = Pick<Reader, "goals" | "goal" | "goalReport">;
 
@@ -56,10 +57,15 @@ export function goalReads(view: StoreView): GoalReads {
   };
 }
 
-export function goalTeller(engine: Pick<Engine, "message">, reads: GoalReads): Tutti["tellGoal"] {
-  return async (goal, text) => {
-    await reads.goal(goal);
+export function goalTeller(
+  engine: Pick<Engine, "message">,
+  reads: GoalReads,
+  view: Parameters<typeof mayTell>[0],
+): Tutti["tellGoal"] {
+  return async (goal, text, { program } = {}) => {
     const task = taskOfGoal(goal);
+    await mayTell(view, task, program);
+    await reads.goal(goal);
     await engine.message(task, userMessage(text));
     return task;
   };

@@ -3,6 +3,8 @@
 import { hostname } from "node:os";
 
 import type { AnswerOutcome, Tutti } from "../../client/client.ts";
+import type { AccountKind } from "../../core/account.ts";
+import type { DayCap } from "../../engine/day-cap.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
 import { idInName } from "../../store/names.ts";
@@ -10,9 +12,10 @@ import { AttendedWait } from "../../protocol/invocation/attended.ts";
 import type { Attendance } from "../attendance/attendance.ts";
 import { attendControl } from "../attendance/attend-control.ts";
 import type { SharedByNodes } from "./kept-records.ts";
+import { taskBodyIn } from "../../engine/task-body.ts";
 import { waitBodyIn } from "../../engine/wait-body.ts";
 import type { NodeList } from "../../protocol/api/node-shapes.ts";
-import type { ServiceStatus } from "../../protocol/api/service.ts";
+import type { DayAccount, ServiceStatus } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { AskId, TaskId } from "../../protocol/ids.ts";
 import { isOperatorLabel } from "../../protocol/operator/operator-waits.ts";
@@ -53,6 +56,8 @@ export interface LocalClientDeps {
   readonly view: StoreView;
   /** Of the trees that are here. */
   readonly engine: Engine;
+  /** Over all trees; nothing is capped when absent. */
+  readonly day?: Pick<DayCap, "use">;
   /** Of all trees. */
   readonly tasks: TaskControl;
   readonly feed: EventFeed;
@@ -158,13 +163,14 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
         degraded: degradedBy(engine.refusesWork),
         tasks: await tasks.counts(),
         asks: await view.openAsks(),
+        ...(await dayOf(deps.day)),
         operators: { joined: joined.length, connected: joined.filter(({ connected }) => connected).length },
         seq: feed.position,
       };
     },
     invoke: invocationStarter({ engine: tasks, runtimes: deps.runtimes }),
     startGoal: goalStarter({ engine: tasks, runtimes: deps.runtimes }),
-    tellGoal: goalTeller(tasks, reads),
+    tellGoal: goalTeller(tasks, reads, view),
     result: (task, signal) => tasks.result(task, signal),
     settled: (task, signal) => within(tasks.settled(task, signal), signal),
     async answer(ask, answer, by) {
@@ -181,7 +187,13 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     retry: taskRetrier({ view, tasks, runtimes: deps.runtimes }),
     ...sessionControl({ view, tasks, workspaces: deps.workspaces }),
     ...scheduleControl({ view, engine: tasks, tasks: reads.tasks, clock: systemClock, checkGoal }),
-    ...conversationControl({ engine: tasks, runtimes: deps.runtimes, task: reads.task, said: saidIn(store) }),
+    ...conversationControl({
+      engine: tasks,
+      runtimes: deps.runtimes,
+      task: reads.task,
+      said: saidIn(store),
+      configOf: configIn(view),
+    }),
     ...threadReads(view, deps.threadProjects),
     ...threadControl({ store, view, engine, projects: deps.threadProjects }),
     pause: () => tasks.pause(),
@@ -212,11 +224,35 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
   return client;
 }
 
+/** The config of a task as it was recorded; undefined when there is none. */
+function configIn(view: StoreView): (task: TaskId) => Promise<unknown> {
+  return async (task) => {
+    const id = idInName(view.salt, task);
+    const row = id === undefined ? undefined : await view.taskRow(id);
+    return row === undefined ? undefined : taskBodyIn(row.body).config;
+  };
+}
+
 /** Notes that something was said in a task of a thread, in the commit of what was said. */
 function saidIn(store: Store): (task: TaskId) => void {
   return (task) => {
     const id = idInName(store.salt, task);
     if (id !== undefined) store.touchThreads(id, systemClock.now());
+  };
+}
+
+/** Nothing when there is no cap, or the database does not tell at the moment. */
+async function dayOf(day: LocalClientDeps["day"]): Promise<Pick<ServiceStatus, "day">> {
+  const use = await day?.use().catch(() => undefined);
+  if (use === undefined) return {};
+  const { limits, raised, spent, reserved, decision = null, until } = use;
+  const accountOf = (kind: AccountKind): DayAccount | null => {
+    const limit = limits[kind];
+    if (limit === undefined) return null;
+    return { limit, raised: raised[kind], used: spent[kind], reserved: reserved[kind] };
+  };
+  return {
+    day: { tokens: accountOf("tokens"), money_micro_usd: accountOf("money_micro_usd"), decision, until },
   };
 }
 

@@ -4,6 +4,8 @@ import { randomUUID } from "node:crypto";
 
 import { systemClock } from "../../engine/clock.ts";
 import { Engine } from "../../engine/engine.ts";
+import type { DayLimits } from "../../core/day-ledger.ts";
+import type { DayCap } from "../../engine/day-cap.ts";
 import type { EngineOptions } from "../../engine/engine-options.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { commandRunner } from "../../runner/command/runner.ts";
@@ -45,6 +47,8 @@ import { WorkerQuotas } from "../operators/worker-quota.ts";
 import { scheduleRunner } from "../../runner/schedule/runner.ts";
 import { endSchedulesOfKey, machineOffset, scheduledStarter } from "./schedule-control.ts";
 import { StartGoal } from "../../protocol/api/goal-shapes.ts";
+import { dayLimitsOf } from "../project/limits-config.ts";
+import { stateDayCap } from "./state-day-cap.ts";
 import { goalStarter } from "./start-goal.ts";
 import { savedWorkOf } from "./saved-work.ts";
 import { invocationStarter } from "./start-invocation.ts";
@@ -93,6 +97,9 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   let isOver: (task: TaskId) => Promise<boolean> = async () => true;
   let savedWork: (task: TaskId) => Promise<SavedWork | undefined> = async () => undefined;
   let guard: KeptRecords["guard"];
+  // Made when the records are open.
+  let day: DayCap | undefined;
+  let limits: DayLimits = {};
   // The folder is there when it is asked for.
   const machine = (): Machine | undefined => (node === undefined ? undefined : machineOf(folder, node.name));
   // Made when the folder is open.
@@ -113,6 +120,10 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     ...(node === undefined ? {} : { runPersonsProgram, savedWork: (task) => savedWork(task) }),
     onModels: (models) => secrets.add(collectSecrets({ env: process.env, models })),
     onWarning: (message) => log.warn({}, message),
+    onUserConfig: (user) => {
+      limits = dayLimitsOf(user.limits);
+      day?.setLimits(limits);
+    },
     otherRunners: () => fixedRunners,
   });
   // A config of the user that cannot be used is told before anything is touched.
@@ -175,8 +186,17 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       startGoal: (goal, options) => goalStarter({ engine: tasks, runtimes })(StartGoal.parse(goal), options),
     });
     const placed = (all: RunnerRegistry): RunnerRegistry => (projects === undefined ? all : runnersHere(all, projects));
+    const cap = (day = stateDayCap({ folder, clock, view, node: shared?.node ?? "" }));
+    cap.setLimits(limits);
+    // After the engine has stopped, while the records are still there.
+    opened.unshift(() =>
+      cap.close().catch((thrown: unknown) => log.warn({ err: thrown }, "what the day may still use could not be told")),
+    );
+    if (shared !== undefined)
+      opened.unshift(shared.onShared((changes) => changes.some(({ name }) => name === "documents") && cap.follow()));
     const engine = new Engine({
       store,
+      day: cap,
       clock,
       redact,
       sharesStore: shared !== undefined,
@@ -314,6 +334,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       onLive,
       setup: async (at) =>
         (await import("../project/describe-setup.ts")).describeSetup({ state: folder, minFreeBytes, ...at }),
+      day: cap,
       nodes: shared === undefined ? undefined : () => shared.nodes(),
       facts: () => ({ ...facts, url, starting, resumed, parked }),
       parkedElsewhere: kept.parked,

@@ -1,6 +1,6 @@
 // Makes pull requests of the work of tasks, with the person's own git and gh: the plan first, and then exactly what somebody agreed to.
 
-import type { Tutti } from "../../client/client.ts";
+import type { Looking, Tutti } from "../../client/client.ts";
 import {
   openPullRequest,
   planPullRequest,
@@ -29,26 +29,33 @@ export interface PullRequestControl extends Pick<Tutti, "pullRequestPlan" | "ope
 
 export function pullRequestControl({ redact, stopping, ...work }: PullRequestDeps): PullRequestControl {
   const { exclusively, idle } = oneAtATime();
-  const take = async <T>(steps: ProgramSteps<T>): Promise<T> => {
+  const take = async <T>(steps: ProgramSteps<T>, signal: AbortSignal = stopping): Promise<T> => {
     let at = steps.next();
     while (at.done !== true) {
-      const { code, out, err } = await runPersonsProgram(at.value, stopping);
+      const { code, out, err } = await runPersonsProgram(at.value, signal);
       at = steps.next({ code, out: redact(out), err: redact(err) });
     }
     return at.value;
   };
-  const workOf = async (task: TaskId, attempt: number | undefined): Promise<PullRequestWork> => {
-    const workspace = await work.taskWorkspace(task, { attempt });
-    return { workspace, diff: await work.workspaceDiff(task, { attempt, patch_bytes: 0 }) };
+  const workOf = async (task: TaskId, attempt: number | undefined, looking?: Looking): Promise<PullRequestWork> => {
+    const workspace = await work.taskWorkspace(task, { attempt }, looking);
+    return { workspace, diff: await work.workspaceDiff(task, { attempt, patch_bytes: 0 }, looking) };
   };
-  const planned = async (of: PullRequestWork, wanted: WantedPullRequest): Promise<PullRequestPlan> =>
-    take(planPullRequest(of, wanted));
+  const planned = async (
+    of: PullRequestWork,
+    wanted: WantedPullRequest,
+    signal?: AbortSignal,
+  ): Promise<PullRequestPlan> => take(planPullRequest(of, wanted), signal);
   return {
     idle,
-    pullRequestPlan: (task, query = {}) =>
+    pullRequestPlan: (task, query = {}, looking = {}) =>
       exclusively(async () => {
+        const { signal } = looking;
+        // Whoever has gone while others were served wants no plan any more.
+        signal?.throwIfAborted();
         const { attempt, ...wanted } = readInput(PullRequestQuery, query, "query");
-        return planned(await workOf(task, attempt), wanted);
+        const either = signal === undefined ? stopping : AbortSignal.any([stopping, signal]);
+        return planned(await workOf(task, attempt, looking), wanted, either);
       }),
     openPullRequest: (task, body) =>
       exclusively(async () => {

@@ -2,17 +2,21 @@
 
 import { treeFile } from "../../agent/delegation/task-input.ts";
 import type { Tutti } from "../../client/client.ts";
+import type { wishesOfGoal } from "../../core/program-wishes.ts";
 import { taskBodyIn } from "../../engine/task-body.ts";
 import type { NewTask, StartOptions, TaskControl } from "../../ports.ts";
 import type { Retried } from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
+import type { ProgramCaller } from "../../protocol/invocation/by-program.ts";
+import { GoalFile } from "../../protocol/invocation/goal-file.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { checkInvocation } from "../../runner/invocation/check-invocation.ts";
 import { idInName, taskName } from "../../store/names.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 import { owner } from "./api-keys.ts";
+import { programMark } from "./mark-program.ts";
 import { needsOf, threadPlace } from "./start-invocation.ts";
 
 interface RetryDeps {
@@ -24,8 +28,8 @@ interface RetryDeps {
 export function taskRetrier(deps: RetryDeps): Tutti["retry"] {
   /** A second request with the same key waits for the first one, whose key is not on disk yet. */
   const underWay = new Map<string, { readonly task: TaskId; readonly retried: Promise<Retried> }>();
-  return async (task, { key, caller = owner, giveUp = false } = {}) => {
-    if (key === undefined) return retry(deps, task, { giveUp });
+  return async (task, { key, caller = owner, giveUp = false, program } = {}) => {
+    if (key === undefined) return retry(deps, task, { giveUp, program });
     // A key of a caller has no blanks in it, so this is no other key.
     const bound = `request ${caller} retry ${key}`;
     const known = await deps.tasks.startedUnder(bound);
@@ -33,7 +37,7 @@ export function taskRetrier(deps: RetryDeps): Tutti["retry"] {
     if ((first?.task ?? known?.content ?? task) !== task) throw usedForOther();
     if (known !== undefined) return { task: known.task, existed: true };
     if (first !== undefined) return { ...(await first.retried), existed: true };
-    const retried = retry(deps, task, { giveUp, once: { key: bound, content: task } });
+    const retried = retry(deps, task, { giveUp, program, once: { key: bound, content: task } });
     underWay.set(bound, { task, retried });
     try {
       return await retried;
@@ -50,9 +54,10 @@ function usedForOther(): TuttiError {
 interface RetryOptions {
   readonly giveUp: boolean;
   readonly once?: { readonly key: string; readonly content: string };
+  readonly program: ProgramCaller | undefined;
 }
 
-async function retry(deps: RetryDeps, task: TaskId, { giveUp, once }: RetryOptions): Promise<Retried> {
+async function retry(deps: RetryDeps, task: TaskId, { giveUp, once, program }: RetryOptions): Promise<Retried> {
   const { view, tasks } = deps;
   const options = once === undefined ? {} : { once };
   const id = idInName(view.salt, task);
@@ -72,7 +77,7 @@ async function retry(deps: RetryDeps, task: TaskId, { giveUp, once }: RetryOptio
     throw new TuttiError("conflict", message);
   }
   // A task that is over never changes, so the work is done again by a new tree.
-  const [same, place] = await sameTask(deps, row.id);
+  const [same, place] = await sameTask(deps, row.id, program);
   const { task: made, existed } = await tasks.start(same, { ...options, ...place });
   return { task: made, existed };
 }
@@ -81,22 +86,36 @@ async function retry(deps: RetryDeps, task: TaskId, { giveUp, once }: RetryOptio
 async function sameTask(
   { view, runtimes }: RetryDeps,
   id: number,
+  program: ProgramCaller | undefined,
 ): Promise<[NewTask, Pick<StartOptions, "thread" | "needs">]> {
   const row = await view.taskRow(id);
   if (row === undefined) throw new TuttiError("not_found", "the record of the task is gone");
   const { input, config, rights, budget } = taskBodyIn(row.body);
+  const file = treeFile(input);
+  const project = runtimes.projectHere(config);
+  const isGoal = row.kind === "manager";
+  const runtime = isGoal && program === undefined ? undefined : await runtimes.runtimeOf(project);
+  // Whoever does a program's work again, what the program wanted stays in its mark.
+  const mark = programMark(program, isGoal ? { goal: goalAgain(input) } : { file }, {
+    project: project ?? "",
+    roots: rights.roots,
+    isAgreed: project !== undefined && runtime !== undefined,
+  });
   const task: NewTask = {
-    runner: { kind: row.kind, config },
+    runner: { kind: row.kind, config: { ...Object(config), ...mark } },
     agent: row.agent,
     input,
     rights,
     budget: Object.fromEntries(Object.entries(budget ?? {}).filter(([, limit]) => limit !== undefined)),
   };
   // The tasks of a goal follow from its manager's decisions, so there is nothing to check beforehand.
-  if (row.kind === "manager") return [task, needsOf(treeFile(input))];
-  const project = runtimes.projectHere(config);
-  const file = treeFile(input);
-  const runtime = await runtimes.runtimeOf(project);
+  if (isGoal) return [task, needsOf(file)];
   if (runtime !== undefined) checkInvocation(file, task, runtime.environment);
   return [task, { ...threadPlace(file, project ?? ""), ...needsOf(file) }];
+}
+
+/** The record does not say who brought the policy; only the default is nobody's. */
+function goalAgain(input: unknown): Parameters<typeof wishesOfGoal>[0] {
+  const { policy, checks, model } = GoalFile.parse(input).goal;
+  return { checks, model, policy: policy?.is_default === false ? policy.text : undefined };
 }

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
 import type { ProgramOutput, ProgramStep } from "../../core/pull-request.ts";
+import { ownPath } from "../../files/own-environment.ts";
 import { TuttiError } from "../../protocol/error.ts";
 
 const mostOutput = 1024 * 1024;
@@ -17,6 +18,7 @@ export async function runPersonsProgram(step: ProgramStep, signal: AbortSignal):
     cwd: step.cwd,
     env: {
       ...process.env,
+      PATH: ownPath(),
       GH_PROMPT_DISABLED: "1",
       GIT_TERMINAL_PROMPT: "0",
       GIT_PAGER: "cat",

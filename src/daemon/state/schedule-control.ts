@@ -11,6 +11,7 @@ import type { Clock } from "../../ports.ts";
 import { NewSchedule, type ScheduleView } from "../../protocol/api/schedule-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
+import type { ProgramCaller } from "../../protocol/invocation/by-program.ts";
 import { readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
@@ -20,6 +21,7 @@ import { keyWasRevoked, type StartScheduled } from "../../runner/schedule/runner
 import { idInName } from "../../store/names.ts";
 import type { StoreView } from "../../store/view.ts";
 import { owner } from "./api-keys.ts";
+import { plainMark } from "./mark-program.ts";
 
 /** The clock of this machine. */
 export const machineOffset: Offset = (instant) => -new Date(instant).getTimezoneOffset() * 60_000;
@@ -56,7 +58,7 @@ export function scheduleControl(deps: ScheduleDeps): Schedules {
         cursor = page.next;
       }
     },
-    async addSchedule(given, { caller = owner } = {}) {
+    async addSchedule(given, { caller = owner, program } = {}) {
       const { cron, work, folder, about, catch_up } = NewSchedule.parse(given);
       parseCron(cron);
       if (!isAbsolute(folder))
@@ -71,7 +73,7 @@ export function scheduleControl(deps: ScheduleDeps): Schedules {
         if (deps.checkGoal === undefined) throw new TuttiError("refused", "goals cannot be started here");
         deps.checkGoal({ folder, ...work.goal });
       }
-      const of = caller === owner ? {} : { key: caller };
+      const of = { ...(caller === owner ? {} : { key: caller }), ...plainMark(program) };
       const config: ScheduleConfig = { cron, work, folder, about, catch_up, ...of };
       const key = `schedule ${createHash("sha256")
         .update(JSON.stringify([cron, work, folder, catch_up, ...Object.values(of)]))
@@ -109,7 +111,7 @@ const caller = "schedule";
 /** Starts a goal, or finds the one that was started with the same key. Throws when the goal cannot be used. */
 type StartScheduledGoal = (
   goal: Readonly<Record<string, unknown>>,
-  options: { readonly key: string; readonly caller: string },
+  options: { readonly key: string; readonly caller: string; readonly program?: ProgramCaller },
 ) => Promise<{ readonly task: TaskId }>;
 
 interface StarterDeps {
@@ -119,8 +121,8 @@ interface StarterDeps {
 }
 
 export function scheduledStarter({ invoke, startGoal }: StarterDeps): StartScheduled {
-  return async ({ schedule, at, work, folder }) => {
-    const options = { key: `${schedule}:${at}`, caller };
+  return async ({ schedule, at, work, folder, program }) => {
+    const options = { key: `${schedule}:${at}`, caller, ...(program === undefined ? {} : { program }) };
     if ("invocation" in work) return invoke(work.invocation, { folder, ...options });
     if (startGoal === undefined) throw new TuttiError("refused", "goals cannot be started here");
     return startGoal({ folder, ...work.goal }, options);

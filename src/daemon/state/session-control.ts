@@ -9,6 +9,7 @@ import { userMessage } from "../../protocol/task/message.ts";
 import type { Answerer } from "../../protocol/task/ask.ts";
 import { idInName, taskName } from "../../store/names.ts";
 import type { StoreView } from "../../store/view.ts";
+import { mayTell } from "./program-words.ts";
 import type { WorkspaceControl } from "./workspace-control.ts";
 
 type Controls = Pick<Tutti, "sendMessage" | "stopTask" | "resumeTask" | "cancel" | "killTask">;
@@ -65,7 +66,8 @@ export function sessionControl({ view, tasks, workspaces }: SessionControlDeps):
       const canceled = await tasks.kill(task, reason);
       return { task, canceled, workspaces: await workspaces.removeKilled(await namesFrom(task)) };
     },
-    async sendMessage(task, text, { interrupt = false } = {}) {
+    async sendMessage(task, text, { interrupt = false, program } = {}) {
+      await mayTell(view, task, program);
       const session = await sessionOf(task, interrupt ? "interrupt" : "send");
       // First the message: the attempt that goes on finds it, whatever happens in between.
       await tasks.message(session, userMessage(text));

@@ -23,6 +23,7 @@ import { managerTexts } from "../project/manager-texts.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 import { owner } from "./api-keys.ts";
+import { programMark } from "./mark-program.ts";
 import { needsOf } from "./start-invocation.ts";
 
 interface GoalStarterDeps {
@@ -37,7 +38,7 @@ const worker: AgentDefinition = {
 };
 
 export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
-  return async (given, { anew = false, key, caller = owner } = {}) => {
+  return async (given, { anew = false, key, caller = owner, program } = {}) => {
     const request = StartGoal.parse(given);
     const { folder, policy, limits, script, budget, approvals, operators, labels, ...goal } = request;
     if (!isAbsolute(folder))
@@ -64,10 +65,12 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
         policy: policy === undefined ? await ownPolicy(deps, project) : checkedPolicy(policy, warnings),
       },
     });
-    const content = digestOf([JSON.stringify(request), project]);
+    const place = { project, roots: [root], isAgreed: runtime !== undefined };
+    const mark = programMark(program, { goal: request }, place);
+    const content = digestOf([JSON.stringify(request), project, ...Object.keys(mark)]);
     const started = await deps.engine.start(
       {
-        runner: { kind: "manager", config: { project } },
+        runner: { kind: "manager", config: { project, ...mark } },
         agent: managerAgent,
         input: file,
         rights: { tools: "*", roots: [root] },

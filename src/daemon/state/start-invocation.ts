@@ -19,6 +19,7 @@ import { checkInvocation } from "../../runner/invocation/check-invocation.ts";
 import { invocationTask } from "../../runner/invocation/root-task.ts";
 import { runnerAbility } from "../../runner/shared/runner-ability.ts";
 import { owner } from "./api-keys.ts";
+import { programMark } from "./mark-program.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 
@@ -36,7 +37,7 @@ async function start(
   text: string,
   options: Parameters<Tutti["invoke"]>[1],
 ): Promise<Started> {
-  const { folder = "", anew } = options;
+  const { folder = "", anew, program } = options;
   if (!isAbsolute(folder)) throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
   const reading = readInvocationFile(text);
   if (!reading.ok) {
@@ -46,18 +47,23 @@ async function start(
     });
   }
   const home = homedir();
-  const project = projectFolder(resolve(folder, reading.file.project ?? "."), home);
+  const given = program === undefined ? reading.file : withoutOrigins(reading.file);
+  const project = projectFolder(resolve(folder, given.project ?? "."), home);
   // Before its agents are looked for: a folder that is not here may be on the machine of another node.
   const runtime = await runtimes.runtimeOf(project);
-  const added = await storedAgents(reading.file, definitionFolders({ project, home }));
-  const file = withDefaults({ ...reading.file, agents: { ...reading.file.agents, ...added } }, runtime?.environment);
-  const task = invocationTask(file, { folder, project, caller: options.caller ?? owner });
+  const added = await storedAgents(given, definitionFolders({ project, home }));
+  const file = withDefaults({ ...given, agents: { ...given.agents, ...added } }, runtime?.environment);
+  const plain = invocationTask(file, { folder, project, caller: options.caller ?? owner });
+  const place = { project, roots: plain.rights.roots, isAgreed: runtime !== undefined };
+  const mark = programMark(program, { file: given }, place);
+  const task = { ...plain, runner: { ...plain.runner, config: { ...Object(plain.runner.config), ...mark } } };
   // Nothing of a config that is not trusted counts, and its tools are not known; the task asks, and checks when it runs.
   const children = runtime === undefined ? [] : checkInvocation(file, task, runtime.environment);
   for (const child of children) if (child.runner.kind === "local") needsScript(file, child.agent);
   const warnings = reading.warnings.map(describeIssue);
   // The same file elsewhere is other work: another project's, or on folders relative to where it is run. How it is set out does not count.
-  const request = [JSON.stringify(JSON.parse(text)), project, ...task.rights.roots];
+  // Work of a program waits for a yes that a person's does not, so it is not the same.
+  const request = [JSON.stringify(JSON.parse(text)), project, ...task.rights.roots, ...Object.keys(mark)];
   const repeated = options.ownFolder === true ? request.slice(0, 1) : request;
   // A repeated request is the same also when an agent was edited in between; without a key, it is then other work.
   const work = Object.keys(added).length === 0 ? request : [...request, JSON.stringify(added)];
@@ -70,6 +76,15 @@ async function start(
     runners: [...new Set(children.flatMap(({ runner }) => runnerAbility(runner) ?? []))],
   });
   return { ...started, warnings };
+}
+
+/** What a program gives is the program's, also when it says that a file of the project has it. */
+function withoutOrigins(file: InvocationFile): InvocationFile {
+  const agents = Object.entries(file.agents).map(([name, definition]) => {
+    const { from_project: _, ...own } = definition;
+    return [name, own] as const;
+  });
+  return { ...file, agents: Object.fromEntries(agents) };
 }
 
 /** Where the task of an invocation is said, if it names a thread. */

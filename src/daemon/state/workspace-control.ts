@@ -1,7 +1,7 @@
 // What a person does with workspaces: lists them, looks at the work, merges it, and removes what is not needed any more.
 
 import type { StoreView } from "../../store/view.ts";
-import type { Tutti } from "../../client/client.ts";
+import type { Looking, Tutti } from "../../client/client.ts";
 import {
   AttemptQuery,
   DiffQuery,
@@ -25,12 +25,15 @@ import {
   chooseRemovals,
   type Confine,
   inspectWorkspace,
+  type ListedWorkspace,
+  type ProtectedChanges,
   protectedChanges,
   readRecords,
   removeWorkspace,
   restoreWorkspace,
   saveWorkspace,
   sessionResult,
+  type SessionResult,
   type Workspace,
   type WorkspaceStore,
   type WorkSoFar,
@@ -38,6 +41,7 @@ import {
 } from "../../workspace/index.ts";
 import { refuseUnfinished, taskOf, workspaceOf } from "./find-workspace.ts";
 import { integrateTasks } from "./integrate-tasks.ts";
+import { lookGate, sharedLooks } from "./look-gate.ts";
 import { mergeTask, mostProtected } from "./merge-task.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { type PullRequestControl, pullRequestControl } from "./pull-request-control.ts";
@@ -75,7 +79,7 @@ export interface WorkspaceControl extends Pick<
   | "pullRequestPlan"
   | "openPullRequest"
 > {
-  workspacePage(query?: WorkspaceListQuery): Promise<WorkspacePage>;
+  workspacePage(query?: WorkspaceListQuery, looking?: Looking): Promise<WorkspacePage>;
   /** Removes all workspaces of tasks whose processes have ended. One whose work cannot be saved stays. */
   removeKilled(tasks: readonly TaskId[]): Promise<KilledTask["workspaces"]>;
   /** Resolves when nothing is being merged, removed or pushed. */
@@ -88,10 +92,22 @@ const mostFiles = 2_000;
 
 export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
   const { store, redact } = deps;
-  const { exclusively, idle } = oneAtATime();
+  const { exclusively: oneByOne, idle } = oneAtATime();
+  /** How much was changed here. Whoever looks after a change does not share a look that began before. */
+  let changes = 0;
+  const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
+    oneByOne(work).finally(() => {
+      changes += 1;
+    });
+  const gate = lookGate();
+  const inspections = sharedLooks<ListedWorkspace>(gate, deps.stopping);
+  const diffs = sharedLooks<Looked>(gate, deps.stopping);
+  const sameAs = (...what: readonly unknown[]): string => JSON.stringify([changes, ...what]);
 
-  const view = async (workspace: Workspace): Promise<WorkspaceView> => {
-    const { state, bytes, uncommitted, merged_into, problem } = await inspectWorkspace(store, workspace);
+  const view = async (workspace: Workspace, { signal }: Looking = {}): Promise<WorkspaceView> => {
+    const { state, bytes, uncommitted, merged_into, problem } = await inspections(sameAs(workspace), signal, (own) =>
+      inspectWorkspace(store, workspace, own),
+    );
     const { id, kind, task, attempt, mode, project, repository, folder, branch, created_at } = workspace;
     const found = await taskOf(deps.view, task);
     return {
@@ -114,25 +130,48 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
     };
   };
 
-  /** Undefined when the task is over, and when its folder cannot be read as it is: then what is committed is told. */
-  const workNow = async (workspace: Workspace, maxBytes: number): Promise<WorkSoFar | undefined> => {
-    const task = await taskOf(deps.view, workspace.task);
-    if (task === undefined || isTerminal(task.status) || workspace.kind === "integration") return undefined;
+  /** Undefined when its folder cannot be read as it is: then what is committed is told. */
+  const workNow = async (
+    workspace: Workspace,
+    { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
+  ): Promise<WorkSoFar | undefined> => {
     try {
-      return await workSoFar(workspace, { maxBytes, confine: await deps.confine(), signal: deps.stopping });
+      return await workSoFar(workspace, { maxBytes, confine: await deps.confine(), signal });
     } catch (thrown) {
+      signal.throwIfAborted();
       // The session writes meanwhile, and may write more than anybody wants to see.
       if (thrown instanceof TuttiError) return undefined;
       throw thrown;
     }
   };
 
-  const workspacePage: WorkspaceControl["workspacePage"] = async (query = {}) => {
+  const look = async (
+    workspace: Workspace,
+    { patch_bytes: maxBytes, isOpen }: { readonly patch_bytes: number; readonly isOpen: boolean },
+    signal: AbortSignal,
+  ): Promise<Looked> => {
+    const result = await sessionResult(workspace, { signal });
+    if (result === undefined) throw new TuttiError("conflict", noHistory(workspace));
+    const { uncommitted } = await inspectWorkspace(store, workspace, signal);
+    const held = await protectedChanges(store, workspace, { isProtected: isProtectedPath, signal });
+    const now = isOpen ? await workNow(workspace, { maxBytes, signal }) : undefined;
+    const found = now ?? (maxBytes === 0 ? undefined : await beginningOfPatch(workspace, { maxBytes, signal }));
+    const patch = found && { ...textOf(found.patch, redact), isCut: found.isCut };
+    return { result, uncommitted, held, now: now?.files, patch };
+  };
+
+  /** Whether what the session has not committed can be told. */
+  const isOpenWork = async ({ task, kind }: Workspace): Promise<boolean> => {
+    const found = await taskOf(deps.view, task);
+    return found !== undefined && !isTerminal(found.status) && kind !== "integration";
+  };
+
+  const workspacePage: WorkspaceControl["workspacePage"] = async (query = {}, looking = {}) => {
     const { limit, cursor } = readInput(WorkspaceListQuery, query, "query");
     const { workspaces, unreadable, unknown } = readRecords(store);
     const { items, next } = listPage(workspaces, { limit, cursor }, ({ id }) => id);
     const views: WorkspaceView[] = [];
-    for (const workspace of items) views.push(await view(workspace));
+    for (const workspace of items) views.push(await view(workspace, looking));
     const leftovers: WorkspaceLeftover[] = [
       ...unreadable.map(({ file, reason }) => ({ path: file, reason })),
       ...unknown.map((path) => ({ path, reason: "no record tells of this folder" })),
@@ -184,23 +223,21 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
       return { workspaces: views, leftovers };
     },
 
-    taskWorkspace: async (task, query = {}) =>
-      view(await workspaceOf(deps, task, readInput(AttemptQuery, query, "query").attempt)),
+    taskWorkspace: async (task, query = {}, looking = {}) =>
+      view(await workspaceOf(deps, task, readInput(AttemptQuery, query, "query").attempt), looking),
 
-    async workspaceDiff(given, query = {}) {
+    async workspaceDiff(given, query = {}, { signal } = {}) {
       const { patch_bytes, attempt: wanted, working } = readInput(DiffQuery, query, "query");
       const workspace = await workspaceOf(deps, given, wanted);
       const { id, kind, task, attempt, mode, branch } = workspace;
-      const result = await sessionResult(workspace);
-      if (result === undefined) throw new TuttiError("conflict", noHistory(workspace));
+      const isOpen = working === true && (await isOpenWork(workspace));
+      const { result, uncommitted, held, now, patch } = await diffs(
+        sameAs(workspace, patch_bytes, isOpen),
+        signal,
+        (own) => look(workspace, { patch_bytes, isOpen }, own),
+      );
       const { base, tip, total } = result;
-      const { uncommitted } = await inspectWorkspace(store, workspace);
-      const held = await protectedChanges(store, workspace, { isProtected: isProtectedPath });
-      const now = working === true ? await workNow(workspace, patch_bytes) : undefined;
-      const found =
-        now ?? (patch_bytes === 0 ? undefined : await beginningOfPatch(workspace, { maxBytes: patch_bytes }));
-      const files = now?.files ?? result.files;
-      const { text, isChanged } = textOf(found?.patch ?? Buffer.alloc(0), redact);
+      const files = now ?? result.files;
       return {
         workspace: id,
         kind,
@@ -211,9 +248,9 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
         base,
         tip,
         verification: await verificationOf(deps.view, workspace, tip),
-        added: now === undefined ? result.added : linesOf(now.files, "added"),
-        removed: now === undefined ? result.removed : linesOf(now.files, "removed"),
-        total: { ...total, files: now?.files.length ?? total.files },
+        added: now === undefined ? result.added : linesOf(now, "added"),
+        removed: now === undefined ? result.removed : linesOf(now, "removed"),
+        total: { ...total, files: now?.length ?? total.files },
         commits: result.commits.map((each) => ({
           ...each,
           author: redact(each.author),
@@ -223,9 +260,9 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
         protected: held?.files.slice(0, mostProtected).map(({ path }) => path) ?? [],
         uncommitted: [...uncommitted],
         has_uncommitted: now !== undefined,
-        patch: text,
-        patch_cut: found?.isCut ?? total.files > 0,
-        patch_changed: isChanged,
+        patch: patch?.text ?? "",
+        patch_cut: patch?.isCut ?? total.files > 0,
+        patch_changed: patch?.isChanged ?? false,
       };
     },
 
@@ -300,8 +337,17 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
   return {
     ...control,
     ...pullRequests,
-    idle: async () => void (await Promise.all([idle(), pullRequests.idle()])),
+    idle: async () => void (await Promise.all([idle(), pullRequests.idle(), gate.idle()])),
   };
+}
+
+/** What git tells of the work of a workspace. */
+interface Looked extends Pick<ListedWorkspace, "uncommitted"> {
+  readonly result: SessionResult;
+  readonly held: ProtectedChanges | undefined;
+  /** The files as they are now, of a session that is at work. */
+  readonly now: readonly ChangedFile[] | undefined;
+  readonly patch: { readonly text: string; readonly isChanged: boolean; readonly isCut: boolean } | undefined;
 }
 
 function noHistory({ id, mode, folder }: Workspace): string {

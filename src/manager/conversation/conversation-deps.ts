@@ -3,6 +3,7 @@
 import type { VerbArgs, VerbName } from "../../core/verb-catalogue.ts";
 import type { Model } from "../../model-port.ts";
 import type { ConversationFile } from "../../protocol/conversation/conversation-view.ts";
+import type { ProgramCaller } from "../../protocol/invocation/by-program.ts";
 import type { Answerer } from "../../protocol/task/ask.ts";
 
 export interface VerbContext {
@@ -10,6 +11,8 @@ export interface VerbContext {
   readonly person: Answerer;
   /** The folder of the conversation, in which its goals work. */
   readonly folder: string | undefined;
+  /** The program whose conversation this is, so that its goals are that program's; undefined for a person's. */
+  readonly program?: ProgramCaller | undefined;
   /** An idempotency key: different for any other call. */
   readonly key: string;
   /** What the preview of an approved call has marked. */
@@ -52,10 +55,12 @@ export interface GoalControl {
     readonly text: string;
     readonly accept: readonly string[];
     readonly folder: string;
+    readonly program?: ProgramCaller;
     /** The same key gives the same goal. */
     readonly key: string;
   }): Promise<unknown>;
-  message(goal: string, text: string): Promise<void>;
+  /** `program`: whose words they are, when they are no person's. */
+  message(goal: string, text: string, program: ProgramCaller | undefined): Promise<void>;
   /** As Markdown. */
   report(goal: string): Promise<string>;
 }

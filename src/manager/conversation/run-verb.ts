@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { approvalOutcome } from "../../core/approval.ts";
 import { capText } from "../../core/cap-text.ts";
-import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { inLine, saidBy } from "../../core/foreign-words.ts";
 import { areOwnWords } from "../../core/relayed-words.ts";
 import {
   type CheckedVerb,
@@ -16,6 +16,7 @@ import {
 import type { VerbCall } from "../../protocol/conversation/parse-action.ts";
 import type { TakenAction } from "../../protocol/conversation/conversation-view.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { byProgramIn } from "../../protocol/invocation/by-program.ts";
 import { Answer, type Answerer } from "../../protocol/task/ask.ts";
 import type { VerbContext, VerbHandlers } from "./conversation-deps.ts";
 import { quoted } from "./conversation-prompt.ts";
@@ -71,7 +72,9 @@ async function carryOut(turn: Turn, { key, verb, args }: KeyedCall): Promise<Ver
   const { call } = check;
   const misuse = misuseOf(turn, call);
   if (misuse !== undefined) return failed(misuse);
-  const person: Answerer = { kind: "person", name: turn.message.name ?? "person" };
+  const program = byProgramIn(turn.run.durable.rootConfig);
+  const speaker = turn.message.name ?? "person";
+  const person: Answerer = { kind: program === undefined ? "person" : "operator", name: speaker };
   try {
     if (!needsPerson(call.verb, turn.holdsSessionOutput)) return await perform(turn, { key, call, person });
     const approval = await approve(turn, key, call);
@@ -113,7 +116,7 @@ async function approve({ run, holdsSessionOutput }: Turn, key: string, { verb, a
   const why = holdsSessionOutput
     ? "It has read output of a session in this conversation, which may have talked it into this."
     : "It cannot be undone.";
-  const happens = [...argumentLines(args), ...shown.lines].map(escapeInvisible);
+  const happens = [...argumentLines(args), ...shown.lines.map(inLine)];
   const question = [`May the manager do this? ${verb}: ${verbCatalogue[verb].about}. ${why}`, ...happens].join("\n");
   const waited = await durable.wait(`${key}.approval`, {
     ask: { kind: "approval", question, details: { verb, arguments: args, shown: shown.lines } },
@@ -129,7 +132,7 @@ async function approve({ run, holdsSessionOutput }: Turn, key: string, { verb, a
 
 function argumentLines(args: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(args).map(([name, value]) => {
-    return `${name}: ${typeof value === "string" ? value : (JSON.stringify(value) ?? "")}`;
+    return saidBy(inLine(name), typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
   });
 }
 
@@ -148,7 +151,8 @@ async function perform(turn: Turn, { key, call, person, mark }: Performed): Prom
   if (shows === "sessions") turn.holdsSessionOutput = true;
   const options = { repeatable: effect === "look", schema: Result, input: [call.verb, call.args] };
   const { text } = await turn.run.durable.step(key, options, async (step) => {
-    const context = { person, mark, folder: turn.run.folder, key: step.key };
+    const program = byProgramIn(turn.run.durable.rootConfig);
+    const context = { person, mark, program, folder: turn.run.folder, key: step.key };
     const value = await runHandler(await turn.run.deps.verbs(), call, context);
     return { text: capText(JSON.stringify(value) ?? "null", longestResult) };
   });

@@ -1,12 +1,24 @@
 // The bodies of the service routes: whether it is alive and ready, what it is doing, and its keys.
 
 import { z } from "zod";
+import { KeyGrant } from "../invocation/by-program.ts";
 import { TaskId, Time } from "../ids.ts";
 import { Budget } from "../task/budget.ts";
 import { nextItem } from "./list-query.ts";
 
 export const Health = z.strictObject({ ok: z.literal(true) });
 export const Readiness = z.strictObject({ ready: z.boolean(), reason: z.string().optional() });
+
+const DayAccount = z.strictObject({
+  /** As the user's own config has it. */
+  limit: z.int().positive(),
+  /** By how much a person raised it, for this day. */
+  raised: z.int().nonnegative(),
+  used: z.int().nonnegative(),
+  /** For calls under way, and by processes that ended under theirs. */
+  reserved: z.int().nonnegative(),
+});
+export type DayAccount = z.infer<typeof DayAccount>;
 
 export const ServiceStatus = z.strictObject({
   /** A new id at every start. */
@@ -26,6 +38,17 @@ export const ServiceStatus = z.strictObject({
   tasks: z.strictObject({ pending: z.int(), running: z.int(), input_required: z.int() }),
   /** Questions that wait for a person. */
   asks: z.int().nonnegative(),
+  /** What all work may use in a day of UTC; absent when the user's config has no cap, null for what has none. */
+  day: z
+    .strictObject({
+      tokens: DayAccount.nullable(),
+      money_micro_usd: DayAccount.nullable(),
+      /** What a person decided about the rest of the day, once a cap was used up. */
+      decision: z.enum(["wait", "stop"]).nullable(),
+      /** When the day is over. */
+      until: Time,
+    })
+    .optional(),
   operators: z.strictObject({ joined: z.int(), connected: z.int() }),
   /** How many unfinished tasks were resumed at the start. */
   resumed: z.int().nonnegative(),
@@ -51,6 +74,8 @@ export const ServiceLimits = z.strictObject({
   budget: Budget,
   /** How many tasks of all trees run at the same time; one that waits does not count. */
   slots: z.int().positive(),
+  /** What all work may use in a day of UTC, in the config of the user; null where there is no cap. */
+  day: z.strictObject({ tokens: z.int().nullable(), money_micro_usd: z.int().nullable() }),
   /** How much of the disk of the state folder must be free for new work; null when the system does not tell. */
   min_free_bytes: z.int().nonnegative().nullable(),
   /** How much room all workspaces may take, and after how many days without use one is removed. */
@@ -91,11 +116,22 @@ export const Shutdown = z.strictObject({
 export const KeyRole = z.enum(["viewer", "operator", "admin"]);
 export type KeyRole = z.infer<typeof KeyRole>;
 
+/** Who uses a key: a person, or a program and what it may do unasked. */
+const standing = {
+  /** What is asked with it counts as said by a person. */
+  person: z.boolean(),
+  /** What a program may do with it that otherwise waits for a person's yes. */
+  may: z.array(KeyGrant),
+  /** Folders that the work of a program may touch without a person's yes. */
+  folders: z.array(z.string()),
+};
+
 /** Never the key itself, of which only the digest is stored. */
 export const KeyView = z.strictObject({
   id: z.string(),
   name: z.string(),
   role: KeyRole,
+  ...standing,
   created_at: Time,
   revoked_at: Time.nullable(),
 });
@@ -109,6 +145,11 @@ export const NewKey = z.strictObject({
     .max(64)
     .refine((text) => !/\p{Cc}/u.test(text), "must be one line"),
   role: KeyRole,
+  /** A program's when absent. Only a person makes a key of a person, or one with `may` or `folders`. */
+  person: z.boolean().optional(),
+  may: standing.may.optional(),
+  /** Absolute paths. */
+  folders: z.array(z.string().max(4096).regex(/^\//)).max(100).optional(),
 });
 export type NewKey = z.infer<typeof NewKey>;
 

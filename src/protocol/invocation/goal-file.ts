@@ -35,12 +35,16 @@ export const GoalIssue = z.strictObject({
 });
 export type GoalIssue = z.infer<typeof GoalIssue>;
 
+/** A criterion of the person: its words, or the words with the check that proves them. */
+export const AcceptedCriterion = z.union([NonBlank, z.strictObject({ text: NonBlank, by: Check })]);
+export type AcceptedCriterion = z.infer<typeof AcceptedCriterion>;
+
 export const GoalRequest = z.strictObject({
   /** The person's own words. */
   text: NonBlank,
   issue: GoalIssue.optional(),
   /** Criteria of the person. They can be neither dropped nor reworded. */
-  accept: z.array(NonBlank).default(() => []),
+  accept: z.array(AcceptedCriterion).default(() => []),
   /** Checks that the person named. They run without being asked about. */
   checks: z.array(Check).default(() => []),
   /** Checks that the project's config named when the goal was started. They run without being asked about, too. */

@@ -29,8 +29,10 @@ const StdioServer = z.object({
   args: z.array(text).max(1000).default([]),
   /** Values may hold `${NAME}` or `${NAME:-default}`. */
   env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of a variable"), text).default({}),
-  /** Relative to the task's folder. */
+  /** Relative to the task's folder; for the server of a repository, to the copy of its files. */
   cwd: text.optional(),
+  /** Files and folders of the project that the server of a repository needs beside those that its settings name. */
+  files: z.array(text.min(1)).max(100).optional(),
   /** Whether the server reaches the network. */
   network: z.boolean().default(true),
   /** Whether the server may change files in the task's folders. Each of its calls then counts as not confined. */
@@ -50,6 +52,8 @@ const HttpServer = z.object({
       client_id: text.min(1),
       client_secret: text.optional(),
       scope: text.optional(),
+      /** The authorization server that gets the secret; without it, only the server itself does, or one confirmed in a login. */
+      issuer: text.optional(),
       /** `client_credentials`: the client acts for itself, and no person logs in. */
       grant: z.enum(["authorization_code", "client_credentials"]).default("authorization_code"),
     })

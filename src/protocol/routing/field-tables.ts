@@ -78,7 +78,7 @@ export const handoffFields = {
 export const reviewFields = {
   text: ["from", "to"],
   section: {
-    review: { text: ["task", "gate"], list: ["findings", "required"], number: ["conf"] },
+    review: { text: ["task", "gate"], list: ["findings", "required"], number: ["conf"], any: ["points"] },
   },
 } as const satisfies FieldTable;
 

@@ -1,9 +1,9 @@
 // Reads a review envelope from TOON, JSON or a plain value.
 
-import { listField, numberField, openFields, openSection, textField } from "./read-fields.ts";
+import { anyField, listField, numberField, openFields, openSection, textField } from "./read-fields.ts";
 import { openDocument } from "./document.ts";
 import { reviewFields } from "./field-tables.ts";
-import { finish, newNotes, warn, type Read } from "./read-notes.ts";
+import { finish, newNotes, warn, type Read, type ReadNotes } from "./read-notes.ts";
 import type { Review } from "./review.ts";
 
 const bodyFields = reviewFields.section.review;
@@ -31,5 +31,24 @@ export function readReview(input: unknown): Read<Review> {
   }
   const conf = numberField(body, "conf");
   if (conf !== undefined) review.review.conf = conf;
+  const points = anyField(body, "points");
+  if (points !== undefined) review.review.points = readPoints(points, notes);
   return finish(notes, review);
+}
+
+/** A point that cannot be read is one that the reviewer did not judge. */
+function readPoints(given: unknown, notes: ReadNotes): NonNullable<Review["review"]["points"]> {
+  if (!Array.isArray(given)) {
+    warn(notes, "review.points is not a list and was ignored");
+    return [];
+  }
+  return given.flatMap((one: unknown, index) => {
+    const { id, met, why, where }: { id?: unknown; met?: unknown; why?: unknown; where?: unknown } = Object(one);
+    if (typeof id === "string" && typeof met === "boolean" && typeof why === "string") {
+      if (typeof where === "string") return [{ id, met, why, where }];
+      if (!met) return [{ id, met, why, where: "" }];
+    }
+    warn(notes, `review.points[${index}] needs id, met, why and where, and was ignored`);
+    return [];
+  });
 }

@@ -6,6 +6,7 @@ import { findProblem, type RouteProblem } from "./required-fields.ts";
 import { fallbacksFor } from "./role-fallbacks.ts";
 import { parseRule } from "./rule.ts";
 import { trimSpace } from "../white-space.ts";
+import { asciiLower } from "./text.ts";
 import { boundaryWords, substringWords, type WordList, type Words } from "./words.ts";
 
 export interface RouteDecision {
@@ -126,6 +127,10 @@ function allowedDestination({ policy, words }: Policy, to: string | undefined): 
 }
 
 function byRule(policy: Policy, handoff: Handoff, words: Words): RouteDecision {
+  // Once for all rules, of which there may be many.
+  const scope = asciiLower(handoff.scope ?? "");
+  const { objective = "", constraints = [], artifact_refs = [], context } = handoff;
+  const others = [objective, ...constraints, ...artifact_refs, ...(context?.refs ?? [])].map(asciiLower);
   for (const [index, raw] of policy.routing.decision_rules.entries()) {
     const rule = parseRule(raw);
     if (rule === undefined) continue;
@@ -133,13 +138,7 @@ function byRule(policy: Policy, handoff: Handoff, words: Words): RouteDecision {
     const beforeArrow = left.split("->", 1)[0] ?? "";
     const inScope = words.matcher(policy.words === "boundary" ? trimSpace(beforeArrow) : beforeArrow);
     const inOther = words.matcher(left);
-    if (
-      inScope(handoff.scope ?? "") ||
-      inOther(handoff.objective ?? "") ||
-      handoff.constraints?.some(inOther) ||
-      handoff.artifact_refs?.some(inOther) ||
-      handoff.context?.refs?.some(inOther)
-    ) {
+    if (inScope(scope) || others.some(inOther)) {
       return { model, reason: reasonFor(model, policy, handoff), matched_by: `rule:${index}`, words: [left] };
     }
   }

@@ -17,7 +17,7 @@ export interface Words {
   readonly build: WordList;
   /** Separates two fields that are searched as one text. */
   readonly between: string;
-  /** Whether a text contains the left side of a rule, which is in lower case; no text contains an empty one. */
+  /** Whether a text contains the left side of a rule, both in lower case; no text contains an empty one. */
   readonly matcher: (left: string) => (text: string) => boolean;
 }
 
@@ -68,7 +68,7 @@ const lists = {
 } as const;
 
 /** Finds words anywhere: inside other words ("test" in "latest") and across two neighbouring fields. */
-export const substringWords = wordsBy(substringList, " ", (left) => (text) => asciiLower(text).includes(left));
+export const substringWords = wordsBy(substringList, " ", (left) => (text) => text.includes(left));
 
 /**
  * Finds whole words and their plurals ("tests", "conflicts"). `_` and `-` end a word as a space does, so `security_review`
@@ -77,7 +77,7 @@ export const substringWords = wordsBy(substringList, " ", (left) => (text) => as
  */
 export const boundaryWords = wordsBy(boundaryList, "\n", (left) => {
   const whole = wholeWord(left, "");
-  return (text) => whole.test(asciiLower(text));
+  return (text) => whole.test(text);
 });
 
 function wordsBy(list: (words: readonly string[]) => WordList, between: string, matcher: Words["matcher"]): Words {

@@ -14,7 +14,7 @@ export const AssignmentConfig = z.strictObject({
   handoff: Handoff,
   checks: z.array(NamedCheck).default([]),
   /** Criteria of the goal that this task bears on. */
-  criteria: z.array(Criterion.pick({ id: true, text: true })).default([]),
+  criteria: z.array(Criterion.pick({ id: true, text: true, by: true })).default([]),
   /** The `[runner:]model` that a person chose. */
   person: z.string().nullable().default(null),
   /** The runner that the agent's definition names. */
@@ -35,6 +35,8 @@ export const AssignmentResult = z.strictObject({
   /** `unverified`: the work may be done, but nothing proves it. */
   state: z.enum(["verified", "unverified", "failed"]),
   reason: z.string(),
+  /** Checks of the person, as arguments, that failed before the task and after it; the whole goal has to make them succeed. */
+  pending: z.array(z.array(z.string())).default(() => []),
   /** Evidence of the attempt whose work this is. */
   evidence: z.array(EvidenceId),
   commit: z.string().nullable(),
@@ -51,6 +53,8 @@ export const AssignmentResult = z.strictObject({
       state: Criterion.shape.state,
       reason: z.string(),
       evidence: z.array(z.string()),
+      /** The files of the change that a reviewer named for it. */
+      files: z.array(z.string()).optional(),
     }),
   ),
   handoff: z.strictObject({

@@ -15,6 +15,16 @@ const TestCounts = z.strictObject({
 });
 export type TestCounts = z.infer<typeof TestCounts>;
 
+/** An added line with which code under test could decide what a check says: it ends the process, replaces an assertion, … */
+const SuspectLine = z.strictObject({
+  path: z.string().min(1),
+  line: z.int().positive(),
+  text: z.string(),
+  /** What it does, such as `ends the process`. */
+  why: z.string().min(1),
+});
+export type SuspectLine = z.infer<typeof SuspectLine>;
+
 /** A command Tutti ran after the session ended, in a fresh checkout of the attempt's commit. */
 const CheckFact = z.strictObject({
   kind: z.literal("check"),
@@ -37,6 +47,14 @@ const CheckFact = z.strictObject({
   /** Files of the check itself that the session changed, and the outcome with the base's version of them. */
   changed_check_files: z.array(z.string()),
   with_base_files: CheckOutcome.nullable(),
+  /** The outcome without the work: on the base with only the tests that the session changed; null when that is the base itself. */
+  without_work: CheckOutcome.nullable().optional(),
+  /** Whether tests of Tutti's own in the same run were reported as what they are; `none` where the program takes no such tests. */
+  canary: z.enum(["held", "spoken_for", "none"]).optional(),
+  /** Names of tests that the base reports and the work does not. */
+  missing_tests: z.array(z.string()).optional(),
+  /** Added lines with which code under test could speak for the check. */
+  suspect: z.array(SuspectLine).optional(),
   /** Why the outcome is what it is, in a sentence. */
   reason: z.string(),
 });
@@ -63,6 +81,16 @@ const FileFact = z.strictObject({
   size: z.int().nonnegative(),
 });
 
+/** What a reviewer says of one point that it was asked to judge. */
+const ReviewedPoint = z.strictObject({
+  id: z.string().min(1),
+  met: z.boolean(),
+  why: z.string(),
+  /** A file of the change. */
+  where: z.string(),
+});
+export type ReviewedPoint = z.infer<typeof ReviewedPoint>;
+
 /** A verdict given by a reviewer in a task of its own. */
 const ReviewFact = z.strictObject({
   kind: z.literal("review"),
@@ -73,6 +101,10 @@ const ReviewFact = z.strictObject({
   same_model: z.boolean(),
   conf: z.number().min(0).max(1),
   findings: z.array(z.string()),
+  /** The points with a reason and a place in the change. */
+  points: z.array(ReviewedPoint).optional(),
+  /** Whether every point of the task itself is among them. An approval without that is a nod, and proves nothing. */
+  grounded: z.boolean().optional(),
 });
 
 /** A pull request that was looked up after the session named it. */

@@ -13,6 +13,8 @@ export const Criterion = z.strictObject({
   /** Unique in its goal. */
   id: z.string().min(1),
   text: z.string().min(1),
+  /** The check that proves it, as the person said. Without one, the criterion is bound to a check only if it is nothing else. */
+  by: Check.optional(),
   /** A person's criterion can be neither dropped nor reworded. One that only a model wrote is unconfirmed until a person agrees. */
   from: z.enum(["person", "model"]),
   confirmed: z.boolean(),
@@ -52,7 +54,8 @@ export const GoalLink = z.strictObject({
   task: TaskId,
   /** The planned task it carries out. */
   planned: z.string().min(1),
-  state: z.enum(["launched", "running", "verified", "failed", "superseded"]),
+  /** `unverified`: a check of the person fails after it, and has to succeed on the merged work. */
+  state: z.enum(["launched", "running", "unverified", "verified", "failed", "superseded"]),
   /** The later task that took its place. */
   superseded_by: TaskId.nullable(),
   evidence: z.array(EvidenceId),

@@ -1,14 +1,19 @@
 // Decides what a session may do: by the approval policy, else by a person who is asked while the session waits.
 
-import { approvalOutcome, type ApprovalSource, type CallEffect, decideCalls } from "../../core/approval.ts";
+import {
+  approvalOutcome,
+  type ApprovalSource,
+  type CallEffect,
+  decideCalls,
+  type JudgedCall,
+} from "../../core/approval.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import type { DuringStep } from "../../ports.ts";
 
-export interface Wanted {
-  /** The name that rules for tools use. */
-  readonly tool: string;
-  readonly effect: CallEffect;
-  readonly question: () => string;
+export interface Wanted extends JudgedCall {
+  /** What the call is besides, under the names of other tools. The strictest judgement decides about all of it. */
+  readonly also?: readonly JudgedCall[];
+  readonly question: () => string | Promise<string>;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -19,7 +24,8 @@ export class Approver {
   readonly #sources: readonly ApprovalSource[];
   #count = 0;
   #open = 0;
-  #turn = new AbortController();
+  /** Nobody is asked outside of a prompt. */
+  #turn: AbortController | undefined;
 
   constructor(during: DuringStep, sources: readonly ApprovalSource[]) {
     this.#during = during;
@@ -31,28 +37,46 @@ export class Approver {
     return this.#open > 0;
   }
 
-  /** Withdraws what is asked: the prompt it belongs to was canceled. */
-  withdrawAll(): void {
-    this.#turn.abort();
+  beginTurn(): void {
+    this.endTurn();
     this.#turn = new AbortController();
   }
 
-  async decide({ tool, effect, question, details }: Wanted): Promise<Verdict> {
-    const [judgement] = decideCalls([{ tool, effect }], this.#sources);
+  /** Withdraws what is asked: the prompt it belongs to was answered or canceled. */
+  endTurn(): void {
+    this.#turn?.abort();
+    this.#turn = undefined;
+  }
+
+  async decide({ tool, effect, also = [], question, details }: Wanted): Promise<Verdict> {
+    const judgements = decideCalls([{ tool, effect }, ...also], this.#sources);
+    const judgement =
+      judgements.find(({ verdict }) => verdict === "refuse") ?? judgements.find(({ verdict }) => verdict === "ask");
     if (judgement === undefined || judgement.verdict === "run") return { allowed: true };
     if (judgement.verdict === "refuse") return { allowed: false, reason: judgement.reason };
+    const turn = this.#turn?.signal;
+    if (turn === undefined) return { allowed: false, reason: "nobody is asked while no prompt is open" };
     this.#count += 1;
+    const name = `permission${this.#count}`;
     this.#open += 1;
     try {
-      const waited = await this.#during.ask(`permission${this.#count}`, {
+      const text = await question();
+      if (turn.aborted) return tooLate;
+      const reached: CallEffect = {
+        ...effect,
+        effects: [...new Set([effect, ...also.map((each) => each.effect)].flatMap(({ effects }) => effects))],
+      };
+      const waited = await this.#during.ask(name, {
         ask: {
           kind: "approval",
-          question: question(),
-          details: { ...details, ...effect, reason: judgement.reason, rule: judgement.rule },
+          question: text,
+          details: { ...details, ...reached, reason: judgement.reason, rule: judgement.rule },
         },
         schema: Answer,
-        signal: this.#turn.signal,
+        signal: turn,
       });
+      // The answer and the end of the prompt can meet.
+      if (turn.aborted) return tooLate;
       const outcome = approvalOutcome(waited);
       return outcome.approved ? { allowed: true } : { allowed: false, reason: outcome.reason };
     } finally {
@@ -60,3 +84,5 @@ export class Approver {
     }
   }
 }
+
+const tooLate: Verdict = { allowed: false, reason: "the prompt it belongs to is over" };

@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { approvalOutcome } from "../../core/approval.ts";
-import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { inLine } from "../../core/foreign-words.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import { AgentFailure } from "../../protocol/task/agent-failure.ts";
@@ -41,8 +41,8 @@ export async function askIfHeldBack(durable: Durable, { breaker, agent }: Watche
   ]);
   if (failures.length === 0) return;
   const question = [
-    `${agent} failed ${failures.length} times in a row. Launch it again? A no fails this task.`,
-    ...failures.map(({ task, message }) => `${task}: ${message}`),
+    `${inLine(agent)} failed ${failures.length} times in a row. Launch it again? A no fails this task.`,
+    ...failures.map(({ task, message }) => `${task}: ${inLine(message)}`),
   ].join("\n");
   const waited = await durable.wait("breaker.approval", {
     ask: { kind: "approval", question, details: { agent, failures } },
@@ -66,7 +66,7 @@ export async function noteFailure(durable: Durable, { breaker, agent }: Watched,
   if (breaker === undefined || durable.signal.aborted) return;
   if (!(thrown instanceof TuttiError) || thrown.code !== "step_failed") return;
   if (!counted.includes(thrown.details?.["code"])) return;
-  const message = escapeInvisible(thrown.message.slice(0, longestMessage).toWellFormed());
+  const message = inLine(thrown.message.slice(0, longestMessage).toWellFormed());
   await durable.step("failure.noted", { repeatable: true, schema: z.null(), looks: true }, (step) => {
     breaker.failed(agent, { task: durable.task, attempt: durable.attempt, at: step.now(), message });
     return null;

@@ -7,9 +7,8 @@ import { z } from "zod";
 import type { AgentEnvironment } from "../../agent/agent-environment.ts";
 import { baseAgent, findAgent } from "../../agent/delegation/find-agent.ts";
 import { TaskInput, treeFile } from "../../agent/delegation/task-input.ts";
-import { quoted } from "../../agent/tools/call-look.ts";
 import { approvalOutcome, type ApprovalSource, decideCalls } from "../../core/approval.ts";
-import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { inLine, quotedCommand } from "../../core/foreign-words.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import { Message, userMessage } from "../../protocol/task/message.ts";
@@ -259,12 +258,12 @@ async function approveUnconfined(
   if (judgement === undefined || judgement.verdict === "run") return;
   if (judgement.verdict === "refuse") throw new TuttiError("refused", `${name} was not started: ${judgement.reason}`);
   const question = [
-    `May ${escapeInvisible(durable.agent)} start ${name} unconfined? It can read and change every file of this user and use the network, and nothing but ${name} itself asks before it does.`,
+    `May ${inLine(durable.agent)} start ${name} unconfined? It can read and change every file of this user and use the network, and nothing but ${name} itself asks before it does.`,
     "command:",
-    quoted(profile.command.join(" ")),
-    ...setup.flatMap(({ command }) => ["before it:", quoted(command.join(" "))]),
-    `folder: ${escapeInvisible(folder.cwd)}`,
-    `why it is not confined: ${sandbox.reason}; ${sandbox.advice}`,
+    quotedCommand(profile.command),
+    ...setup.flatMap(({ command }) => ["before it:", quotedCommand(command)]),
+    `folder: ${inLine(folder.cwd)}`,
+    `why it is not confined: ${inLine(`${sandbox.reason}; ${sandbox.advice}`)}`,
   ].join("\n");
   const waited = await durable.wait("unconfined.approval", {
     ask: {

@@ -52,7 +52,7 @@ test(
       const id = await world.start([{ shell: `echo ${approved} > .envrc` }, { say: "done" }], task);
       const question = await answerNext(world, { kind: "approval", approved });
       assert.match(question, /changed protected files on the branch tutti\/\S+\. May these changes be merged\?/);
-      assert.match(question, new RegExp(`^ {2}\\.envrc$[^]*^\\+${approved}$`, "m"));
+      assert.match(question, new RegExp(`^ {2}\\.envrc \\(.*\\)$[^]*^\\+${approved}$`, "m"));
       assert.equal((await world.engine.result(id)).status, "completed");
       const record = readRecords(store).workspaces.find((each) => each.task === id);
       const blob = repository.git("rev-parse", `${record?.branch ?? ""}:.envrc`);

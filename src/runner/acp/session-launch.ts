@@ -42,6 +42,6 @@ export async function prepareLaunch(options: LaunchOptions): Promise<PreparedPro
   await makeHome(home, profile);
   const chosen = commandFor(name, profile, model);
   const env = { ...plainEnvironment(), ...passedOn(profile.pass_env), ...chosen.env, ...ownFolders(home) };
-  const { argv, env: confinedEnv } = await confined(options, program, { network: true });
-  return { argv: [...argv, program, ...chosen.argv.slice(1)], env: { ...env, ...confinedEnv } };
+  const { launcher, env: confinedEnv } = await confined(options, program, { network: true });
+  return { launcher, argv: [program, ...chosen.argv.slice(1)], env: { ...env, ...confinedEnv } };
 }

@@ -3,9 +3,12 @@
 import { protectedPart } from "../../agent/workspace/protected-files.ts";
 import { resolvePath } from "../../agent/workspace/resolve-path.ts";
 import * as frames from "./acp-frames.ts";
+import { TuttiError } from "../../protocol/error.ts";
 import type { Approver } from "./approver.ts";
+import { effectsOf, fullPath, judgedCalls, pathsOf } from "./call-effects.ts";
 import { RpcError, rpcCodes } from "./connection.ts";
-import { effectsOf, optionFor, pathsOf, permissionQuestion } from "./permission.ts";
+import { changeTold, type FileChange, FileGrants } from "./file-change.ts";
+import { optionFor, permissionText, type ToldChange } from "./permission.ts";
 import { readFile, writeFile } from "./session-files.ts";
 import type { LaunchOptions } from "./session-launch.ts";
 import type { SessionTerminals } from "./session-terminals.ts";
@@ -23,8 +26,7 @@ export interface RequestParts {
 
 export class SessionRequests {
   readonly #parts: RequestParts;
-  /** Real paths of files whose change was allowed. */
-  readonly #allowed = new Set<string>();
+  readonly #grants = new FileGrants();
   /** A permission of the current prompt was not given. */
   wasDenied = false;
 
@@ -32,17 +34,30 @@ export class SessionRequests {
     this.#parts = parts;
   }
 
+  beginTurn(): void {
+    this.wasDenied = false;
+    this.#parts.approver.beginTurn();
+  }
+
+  /** What was allowed in a prompt ends with it, and so does what is still asked. */
+  endTurn(): void {
+    this.#parts.approver.endTurn();
+    this.#grants.end();
+  }
+
   async answer(method: string, params: unknown): Promise<unknown> {
     const { launch, approver, terminals } = this.#parts;
-    const files = { roots: launch.folder.roots, offLimits: launch.hidden, approver, allowed: this.#allowed };
+    const files = { roots: launch.folder.roots, offLimits: launch.hidden, approver, grants: this.#grants };
     switch (method) {
       case "session/request_permission":
         return { outcome: await this.#permit(frames.PermissionRequest.parse(params)) };
       case "fs/read_text_file":
         return readFile(params, files);
       case "fs/write_text_file":
+        this.#refuseOutside();
         return writeFile(params, files);
       case "terminal/create":
+        this.#refuseOutside();
         return terminals.create(params);
       case "terminal/output":
         return terminals.output(params);
@@ -57,30 +72,61 @@ export class SessionRequests {
     }
   }
 
-  async #permit({ toolCall, options }: frames.PermissionRequest): Promise<ReturnType<typeof optionFor>> {
+  #refuseOutside(): void {
+    if (this.#parts.isPrompting()) return;
+    throw new TuttiError("refused", "no prompt is open, and outside of one nothing is changed or started");
+  }
+
+  async #permit(request: frames.PermissionRequest): Promise<ReturnType<typeof optionFor>> {
     if (!this.#parts.isPrompting()) return { outcome: "cancelled" };
     const { launch, agent, approver, updates } = this.#parts;
-    const call = updates.requested(toolCall);
+    const { options } = request;
+    const call = updates.requested(request.toolCall);
     const { confined } = launch.sandbox;
     const files = await this.#filesOf(call);
     const isProtected = files.some((file) => file.isProtected);
     // A confined session finds protected files read-only, so a yes would promise too much.
     if (isProtected && confined) return this.#denied(options);
-    const effect = {
-      effects: [...effectsOf(call), ...(isProtected ? (["protected"] as const) : [])],
-      confined: confined && files.every(({ real }) => real !== undefined),
-    };
+    const reach = { confined: confined && files.every(({ real }) => real !== undefined), isProtected };
+    const [judged, ...also] = judgedCalls(call, reach);
+    const calls = [judged, ...also];
     const protectedFiles = files.flatMap(({ path, isProtected: is }) => (is ? [path] : []));
-    const asked = { agent, profile: launch.name, call, effect, protectedFiles };
+    let shown: readonly FileChange[] = [];
+    let wasAsked = false;
     const verdict = await approver.decide({
-      tool: `acp.${call.kind ?? "other"}`,
-      effect,
-      question: () => permissionQuestion(asked),
+      ...judged,
+      also,
+      question: async () => {
+        const changes = await this.#changesOf(call);
+        const asked = { agent, profile: launch.name, call, calls, ...reach, protectedFiles, changes, request };
+        const { question, whole } = permissionText(asked);
+        shown = whole;
+        wasAsked = true;
+        return question;
+      },
       details: { profile: launch.name, call },
     });
     if (!verdict.allowed) return this.#denied(options);
-    for (const { real } of files) if (real !== undefined) this.#allowed.add(real);
-    return optionFor(options, true);
+    const answer = optionFor(options, true);
+    const isAllowed = options.some(
+      (each) => answer.outcome === "selected" && each.optionId === answer.optionId && each.kind === "allow_once",
+    );
+    if (!isAllowed) return answer;
+    for (const change of shown) this.#grants.allow(change);
+    if (wasAsked && effectsOf(calls).every((effect) => effect === "read")) {
+      for (const { real } of files) if (real !== undefined) this.#grants.allowReading(real);
+    }
+    return answer;
+  }
+
+  async #changesOf(call: frames.ToolCallUpdate): Promise<ToldChange[]> {
+    const { folder, hidden: offLimits } = this.#parts.launch;
+    return Promise.all(
+      frames.diffsIn(call).map(async (diff) => {
+        const path = fullPath(diff.path, folder.cwd);
+        return { diff, change: await changeTold({ ...diff, path }, { roots: folder.roots, offLimits }) };
+      }),
+    );
   }
 
   #denied(options: frames.PermissionRequest["options"]): ReturnType<typeof optionFor> {

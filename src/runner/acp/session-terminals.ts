@@ -1,13 +1,13 @@
 // Serves the terminal requests of a session: programs that run confined in its folders, without the network and without its keys.
 
-import { escapeInvisible } from "../../core/escape-invisible.ts";
-import { shellWord } from "../../core/shell-word.ts";
+import { inLine, quoted, quotedCommand } from "../../core/foreign-words.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { quoted } from "../../agent/tools/call-look.ts";
 import { keptOutput } from "../command/kept-output.ts";
 import { workdirOf } from "../command/resolve-command.ts";
 import { defaultGraceMs, endProcesses, type ProcessNote } from "../shared/process/end-processes.ts";
+import type { PreparedProgram } from "../shared/confined-program.ts";
 import { type HeldProcess, startHeld } from "../shared/process/held-process.ts";
+import { variableProblem } from "../shared/process/launcher.ts";
 import type { Approver } from "./approver.ts";
 import { CreateTerminalRequest, TerminalRequest } from "./acp-frames.ts";
 
@@ -16,11 +16,8 @@ export interface TerminalPlace {
   readonly roots: readonly string[];
   readonly offLimits: readonly string[];
   readonly confined: boolean;
-  /** The environment, and the program with what comes before it. */
-  wrap(
-    program: string,
-    cwd: string,
-  ): Promise<{ readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> }>;
+  /** Finds the program in Tutti's own PATH, with the environment that programs of the session have. */
+  prepare(command: readonly [string, ...string[]], cwd: string): Promise<PreparedProgram>;
   /** The idempotency key of the step. */
   readonly step: string;
   /** Durable when it resolves. Called with all programs of the session that may run. */
@@ -37,7 +34,7 @@ const mostTerminals = 16;
 const defaultOutput = 2 ** 20;
 const mostOutput = 4 * 2 ** 20;
 const leastOutput = 1_024;
-const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const mostVariables = 200;
 
 export class SessionTerminals {
   readonly #place: TerminalPlace;
@@ -63,25 +60,20 @@ export class SessionTerminals {
     const { roots, offLimits, confined } = this.#place;
     const cwd = await workdirOf(request.cwd ?? undefined, { roots, offLimits });
     const words = commandWords(request);
+    const env = variables(request);
     const verdict = await this.#approver.decide({
       tool: "acp.terminal",
       effect: { effects: confined ? ["execute"] : ["execute", "network"], confined },
-      question: () => terminalQuestion(words, cwd, confined),
-      details: { command: words, cwd },
+      question: () => terminalQuestion(words, env, { cwd, confined }),
+      details: { command: words, cwd, env },
     });
     if (!verdict.allowed) throw new TuttiError("refused", verdict.reason);
-    const [name, ...args] = words;
-    const { argv, env } = await this.#place.wrap(name, cwd);
+    const { launcher, argv, env: plain } = await this.#place.prepare(words, cwd);
     this.#count += 1;
     const id = `terminal-${this.#count}`;
     const step = `${this.#place.step}/${id}`;
     if (this.#isOver) throw sessionOver();
-    const held = await startHeld({
-      argv: [...argv, ...args],
-      cwd,
-      env: { ...env, ...variables(request) },
-      step,
-    });
+    const held = await startHeld({ program: { argv, env: { ...plain, ...env } }, launcher, cwd, step });
     const output = keptOutput(Math.min(Math.max(request.outputByteLimit ?? defaultOutput, leastOutput), mostOutput));
     const terminal: Terminal = { held, output, exit: undefined };
     // The session may have ended meanwhile, and nobody would end the program any more.
@@ -156,16 +148,41 @@ function commandWords({ command, args }: CreateTerminalRequest): [string, ...str
   return rest.length === 0 && /\s/.test(command.trim()) ? ["/bin/sh", "-c", command] : [command, ...rest];
 }
 
-function variables({ env }: CreateTerminalRequest): Record<string, string> {
-  return Object.fromEntries((env ?? []).flatMap(({ name, value }) => (variable.test(name) ? [[name, value]] : [])));
+/** What cannot be passed on as it is named is refused: a program that lacks a variable may do something else. */
+function variables({ env }: CreateTerminalRequest): Readonly<Record<string, string>> {
+  const named = new Map<string, string>();
+  for (const { name, value } of env ?? []) {
+    const problem = named.has(name) ? "is named twice" : variableProblem(name, value);
+    if (problem !== undefined) {
+      throw new TuttiError("invalid_input", `the variable ${JSON.stringify(name.slice(0, 100))} ${problem}`);
+    }
+    named.set(name, value);
+  }
+  if (named.size > mostVariables) {
+    throw new TuttiError("invalid_input", `a terminal gets at most ${mostVariables} variables from its session`);
+  }
+  return Object.fromEntries(named);
 }
 
-function terminalQuestion(words: readonly string[], cwd: string, confined: boolean): string {
+function terminalQuestion(
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { cwd, confined }: { readonly cwd: string; readonly confined: boolean },
+): string {
   const reach = confined ? "It is confined to the task's folders." : "It is not confined to the task's folders.";
   return [
     `May the session run this program? ${reach}`,
     "command:",
-    quoted(words.map(shellWord).join(" ")),
-    `folder: ${escapeInvisible(cwd)}`,
+    quotedCommand(words),
+    ...variableLines(env),
+    `folder: ${inLine(cwd)}`,
   ].join("\n");
+}
+
+/** Each on one line, whatever its value: a value could otherwise pass for a further variable. */
+function variableLines(env: Readonly<Record<string, string>>): string[] {
+  const lines = Object.entries(env).map(([name, value]) => quoted(`${name}=${JSON.stringify(value)}`));
+  return lines.length === 0
+    ? []
+    : ["variables that the session sets, which can make a program load other code:", ...lines];
 }

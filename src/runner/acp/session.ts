@@ -49,9 +49,9 @@ const stderrBytes = 16_384;
 const goOn = "You were interrupted. Go on with the task from where you are; look first at what is done already.";
 
 export async function runSession(step: RunningStep, options: SessionOptions): Promise<SessionOutcome> {
-  const { argv, env } = await prepareLaunch(options.launch);
+  const { launcher, ...program } = await prepareLaunch(options.launch);
   step.signal.throwIfAborted();
-  const held = await startHeld({ argv, cwd: options.launch.folder.cwd, env, step: step.key });
+  const held = await startHeld({ program, launcher, cwd: options.launch.folder.cwd, step: step.key });
   const session = new Session(step, options, held);
   try {
     return await session.run();
@@ -93,7 +93,7 @@ class Session {
         roots: launch.folder.roots,
         offLimits: launch.hidden,
         confined: launch.sandbox.confined,
-        wrap: (program, cwd) => prepareProgram(launch, program, { cwd }),
+        prepare: (argv, cwd) => prepareProgram(launch, argv, { cwd }),
         step: step.key,
         note: (others) => {
           this.#others = others;
@@ -254,7 +254,6 @@ class Session {
     // On disk before it is sent: after a crash nobody sends it a second time.
     await this.#note();
     this.#updates.begin();
-    this.#requests.wasDenied = false;
     const answered = this.#prompt(text);
     const result = await this.#watched(answered);
     const { text: reply, isTextOnly } = this.#updates.end(result);
@@ -272,6 +271,7 @@ class Session {
 
   async #prompt(text: string): Promise<z.infer<typeof frames.PromptResult>> {
     this.#isPrompting = true;
+    this.#requests.beginTurn();
     try {
       const params = { sessionId: this.#state.session, prompt: [{ type: "text", text }] };
       const answer = await this.#connection.request("session/prompt", params);
@@ -286,6 +286,7 @@ class Session {
       throw thrown;
     } finally {
       this.#isPrompting = false;
+      this.#requests.endTurn();
     }
   }
 
@@ -305,7 +306,7 @@ class Session {
       if (first === "answered") return await answered;
       if (isKilled(signal)) signal.throwIfAborted();
       this.#connection.notify("session/cancel", { sessionId: this.#state.session });
-      this.#approver.withdrawAll();
+      this.#requests.endTurn();
       const stopped = await within(answered, cancelMs);
       signal.throwIfAborted();
       if (first === "stalled") {
@@ -373,7 +374,7 @@ class Session {
   /** Ends the whole tree of processes. */
   async end(): Promise<void> {
     this.#connection.close(new TuttiError("canceled", "the session is over"));
-    this.#approver.withdrawAll();
+    this.#requests.endTurn();
     this.#held.letGo();
     this.#live.end();
     const graceMs = isKilled(this.#step.signal) ? 0 : this.#options.times.graceMs;

@@ -11,7 +11,7 @@ import { exactText } from "../../agent/workspace/text-file.ts";
 import { readContent, readingFile, withFile } from "../../agent/workspace/workspace-file.ts";
 import { sha256, shownLines } from "../../agent/tools/call-look.ts";
 import { approvalOutcome } from "../../core/approval.ts";
-import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { inLine, quoted } from "../../core/foreign-words.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import type { Durable } from "../../ports.ts";
@@ -98,8 +98,8 @@ export async function agreeToSettings(durable: Durable, launch: LaunchOptions, t
   const files = agreeable(found);
   if (files !== undefined && trusted?.covers(origin.project, files) === true) return;
   const question = [
-    `May ${launch.name} use the settings in ${escapeInvisible(origin.project)}? They can make it run programs without asking.`,
-    ...found.flatMap(({ path, text }) => [`${escapeInvisible(path)}:`, ...shownLines(text.split("\n"))]),
+    `May ${launch.name} use the settings in ${inLine(origin.project)}? They can make it run programs without asking.`,
+    ...found.flatMap(({ path, text }) => [`${inLine(path)}:`, ...shownLines(quoted(text).split("\n"))]),
     files === undefined
       ? "Some of it cannot be read, so you are asked every time."
       : "You are not asked again about this content in this project; `tutti trust --revoke` takes it back.",

@@ -3,10 +3,8 @@
 import { z } from "zod";
 
 import { approvalOutcome } from "../../core/approval.ts";
-import { escapeControls } from "../../core/escape-controls.ts";
-import { escapeInvisible } from "../../core/escape-invisible.ts";
 import { argvOfCheck } from "../../core/read-check.ts";
-import { quoted } from "../../agent/tools/call-look.ts";
+import { inLine, quoted, quotedCommand } from "../../core/foreign-words.ts";
 import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import { Answer, type Answerer } from "../../protocol/task/ask.ts";
 import type { Durable } from "../../ports.ts";
@@ -51,8 +49,8 @@ async function isAllowed(
     ? "It runs confined, without keys and without the network, in a fresh checkout."
     : "Nothing confines programs on this machine: it runs what the session wrote, and can do whatever you can. So does the setup of workspaces, which runs before it.";
   const question = [
-    `May this check run after the work of ${escapeInvisible(durable.agent)}?${who} ${how} A yes holds for the whole goal.`,
-    quoted(argv.join(" ")),
+    `May this check run after the work of ${inLine(durable.agent)}?${who} ${how} A yes holds for the whole goal.`,
+    quotedCommand(argv),
   ].join("\n");
   const waited = await durable.wait(`${key}.approval`, {
     ask: { kind: "approval", question, details: { argv, confined } },
@@ -97,10 +95,10 @@ export async function askAboutWork(durable: Durable, unsettled: Unsettled): Prom
   const { key, task, reason, evidence, claim, effort, details } = unsettled;
   const choices = claim === null ? ["try again", "give up"] : ["accept", "try again", "give up"];
   const question = [
-    `What becomes of the work of ${escapeInvisible(durable.agent)} on ${escapeInvisible(task)}? ${escapeControls(reason)}`,
+    `What becomes of the work of ${inLine(durable.agent)} on ${inLine(task)}? ${inLine(reason)}`,
     ...(evidence.length === 0 ? [] : ["What was observed:", quoted(evidence.join("\n").slice(0, longestShown))]),
     ...(claim === null ? [] : ["What the session says:", quoted(claim.slice(0, longestShown))]),
-    ...(effort === null ? [] : [`What it did: ${effort}`]),
+    ...(effort === null ? [] : [`What it did: ${inLine(effort)}`]),
     `Answer: ${choices.join(", ")}. What you write after \`try again\` is told to the next attempt.`,
   ].join("\n");
   const waited = await durable.wait(key, { ask: { kind: "question", question, details }, schema: Answer });

@@ -6,7 +6,15 @@ import { AssignmentConfig } from "../../protocol/task/assignment.ts";
 import { assignmentTask, type TaskToAssign } from "./assign-task.ts";
 
 const goal = { id: "gol_1", text: "Right totals.", acceptance: [] };
-const request: TaskToAssign = { goal, planned, predecessors: [], agents: {}, author: "lab/planner", checks: [] };
+const request: TaskToAssign = {
+  goal,
+  planned,
+  predecessors: [],
+  agents: {},
+  author: "lab/planner",
+  checks: [],
+  isLast: false,
+};
 const finished = (id: string, workdir = planned.workdir) => ({
   planned: { id, workdir },
   task: `tsk_${id}`,
@@ -28,6 +36,8 @@ test("a check of the plan is a model's, unless the person named it too; the pers
       ["make", "person", false],
     ],
   );
+  const last = configOf({ planned: task, checks: ["make"], isLast: true }).checks.at(-1);
+  assert.equal(last?.is_criterion, true, "the last task has to make the person's checks succeed");
 });
 
 test("a task begins with the files of what it builds on in the same folder", () => {

@@ -30,6 +30,8 @@ export interface TaskToAssign {
   readonly author: string;
   /** Checks that the person named for the whole goal. */
   readonly checks: readonly Check[];
+  /** Nothing of the goal is left after this task, so the person's checks must succeed with it. */
+  readonly isLast: boolean;
   /** Checks that the project's config named. */
   readonly projectChecks?: readonly NamedCheck[];
   /** The `[runner:]model` that the person chose for the work. */
@@ -58,7 +60,7 @@ export function assignmentTask(request: TaskToAssign): Pick<NewTask, "runner" | 
       budget: definition?.budget ?? {},
     }),
     checks: namedChecks(request),
-    criteria: goal.acceptance.map(({ id, text }) => ({ id, text })),
+    criteria: goal.acceptance.map(({ id, text, by }) => ({ id, text, ...(by === undefined ? {} : { by }) })),
     person,
     inner: definition === undefined ? null : ownRunner(definition),
     author,
@@ -74,14 +76,14 @@ export function assignmentTask(request: TaskToAssign): Pick<NewTask, "runner" | 
 }
 
 /** A check of the plan that the person or the config named too runs unasked, like all of theirs. */
-function namedChecks({ planned, checks, projectChecks = [] }: TaskToAssign): NamedCheck[] {
+function namedChecks({ planned, checks, isLast, projectChecks = [] }: TaskToAssign): NamedCheck[] {
   const own = planned.checks.map((check): NamedCheck => {
     const ofProject = projectChecks.find((each) => isSameCheck(each.check, check));
     if (ofProject !== undefined) return { ...ofProject, is_criterion: true };
     const isPersons = checks.some((each) => isSameCheck(each, check));
     return { check, named_by: isPersons ? "person" : "model", is_criterion: true };
   });
-  const persons = checks.map((check): NamedCheck => ({ check, named_by: "person", is_criterion: false }));
+  const persons = checks.map((check): NamedCheck => ({ check, named_by: "person", is_criterion: isLast }));
   const others = [...projectChecks, ...persons].filter(
     ({ check }, at, all) =>
       !planned.checks.some((each) => isSameCheck(each, check)) &&

@@ -26,6 +26,7 @@ export function attemptVerifier(options: AttemptVerifierOptions): Verify {
       return { commit, tree: null, facts: [], findings: unchecked(request, isElsewhere) };
     }
     const { checks, claim, effort } = request;
+    const items = request.items ?? undefined;
     const base = request.base ?? workspace.base;
     const gitDir = workspace.git_dir;
     const { signal } = step;
@@ -47,7 +48,7 @@ export function attemptVerifier(options: AttemptVerifierOptions): Verify {
     const git = await gitFact({ ...range, clean: request.uncommitted === 0 });
     const tests = ran.facts.flatMap((fact) => fact.tests ?? []);
     const { runGh } = options;
-    const found = effort === null ? [] : await lookUpClaims({ ...range, ...effort, words: claim, tests, runGh });
+    const found = effort === null ? [] : await lookUpClaims({ ...range, ...effort, words: claim, tests, items, runGh });
     const findings = found.map(({ sentence }) => sentence);
     return { commit: ran.commit, tree: ran.tree, facts: [...ran.facts, git], findings };
   };

@@ -17,11 +17,12 @@ import { AssignmentResult } from "../../protocol/task/assignment.ts";
 const program = new URL("../../../test/support/assignment-process.ts", import.meta.url).pathname;
 const Outcome = z.object({ result: AssignmentResult, moved: z.array(z.string()), evidence: z.int() });
 
+const points = [{ id: "task", met: true, why: "it is 4", where: "total.txt" }];
 const rules = [
   { agent: "coder", turn: 0, call: [{ tool: "write", args: { path: "total.txt", content: "4\n" } }] },
   { agent: "coder", turn: 1, final: "done" },
   { agent: "_reviewer", turn: 0, call: [{ tool: "read", args: { path: "total.txt" } }] },
-  { agent: "_reviewer", turn: 1, final: { review: { task: "fix", conf: 0.9, gate: "approve" } } },
+  { agent: "_reviewer", turn: 1, final: { review: { task: "fix", conf: 0.9, gate: "approve", points } } },
 ];
 
 async function appears(file: string): Promise<void> {

@@ -5,6 +5,7 @@ import { chooseRoute, type ChosenRoute } from "../../core/choose-route.ts";
 import type { HandoffEvent, HandoffNext } from "../../core/handoff-machine.ts";
 import { weighFact } from "../../core/make-evidence.ts";
 import { managerName } from "../../core/make-handoff.ts";
+import { argvLine } from "../../protocol/argv-line.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { AssignmentResult } from "../../protocol/task/assignment.ts";
 import type { Evidence } from "../../protocol/task/evidence.ts";
@@ -12,11 +13,12 @@ import { readRecord } from "../../workspace/index.ts";
 import { askAboutWork } from "./ask-about-work.ts";
 import { askRouter, decidedEvent, repairedEnvelope } from "./ask-router.ts";
 import { type Attempt, claimText, hashOf } from "./attempt.ts";
+import { resultOf } from "./attempt-result.ts";
 import { Kept, type Worked } from "./attempt-records.ts";
 import type { Carried, Standing, Work } from "./config.ts";
-import { attemptDiff, forgetReview, verifyAttempt } from "./observe-attempt.ts";
-import { decidePrompt, repairPrompt, reviewPrompt } from "./prompts.ts";
-import { reviewAttempt } from "./review-task.ts";
+import { verifyAttempt } from "./observe-attempt.ts";
+import { decidePrompt, repairPrompt } from "./prompts.ts";
+import { review } from "./review-work.ts";
 import { runInner } from "./run-inner.ts";
 
 export async function driveAttempt(attempt: Attempt): Promise<AssignmentResult> {
@@ -161,40 +163,7 @@ async function verify(attempt: Attempt): Promise<HandoffEvent> {
 
 function failedOutput({ fact, excerpt }: Evidence): string[] {
   if (fact.kind !== "check" || fact.outcome === "passed" || excerpt === "") return [];
-  return [`output of ${fact.argv.join(" ")}:\n${excerpt}`];
-}
-
-async function review(attempt: Attempt, { model }: HandoffNext & { do: "review" }): Promise<HandoffEvent> {
-  const { durable, options, config, state, handoff, worked } = attempt;
-  const key = attempt.key("review");
-  const saved = worked?.saved ?? null;
-  const diff = await attemptDiff(attempt, `${key}.diff`);
-  const outcome = await reviewAttempt(durable, {
-    key,
-    ref: model,
-    author: state.worker,
-    prompt: reviewPrompt({
-      handoff,
-      criteria: config.criteria.map(({ text }) => text),
-      commit: attempt.observed?.commit ?? null,
-      diff,
-      checks: [...attempt.judge().notes, ...attempt.evidence.flatMap(observation)],
-      unsure: attempt.unsure,
-    }),
-    saved,
-    threshold: attempt.threshold,
-    resolve: options.resolveModel,
-    hash: hashOf,
-  });
-  await forgetReview(attempt, `${key}.removed`, outcome.reviewer);
-  if (outcome.fact === undefined) attempt.unsure = outcome.text;
-  else attempt.add(outcome.fact, { at: await durable.now(`${key}.at`), source: outcome.reviewer });
-  return outcome.event;
-}
-
-function observation({ fact, excerpt }: Evidence): string[] {
-  if (fact.kind === "check") return [`${fact.argv.join(" ")}: ${fact.outcome}. ${fact.reason}\n${excerpt}`];
-  return fact.kind === "git" ? [`changed files: ${fact.changed.join(", ")}`] : [];
+  return [`output of ${argvLine(fact.argv)}:\n${excerpt}`];
 }
 
 /** Asks the router, or the sender about its confidence. When that fails, a person is asked instead. */
@@ -299,36 +268,4 @@ async function tryAgain(
     if (!(thrown instanceof TuttiError) || thrown.code !== "refused") throw thrown;
     return `${reason}. The task has had all its attempts.`;
   }
-}
-
-function resultOf(attempt: Attempt, left?: string): AssignmentResult {
-  const { durable, state, worked, observed, config, handoff, evidence } = attempt;
-  const own = (handoff.acceptance_criteria ?? []).filter((text) => text !== "none");
-  const criteria = [...own.map((text, index) => ({ id: `task:${index + 1}`, text })), ...config.criteria];
-  const judged = attempt.judge(criteria);
-  const { hops, retries, revisions } = state.counters;
-  const proved = attempt.judge();
-  const isVerified = state.phase === "done" && proved.verdict === "verified";
-  const isDone = worked !== undefined && worked.failure === null;
-  const isFailed = ["failed", "abandoned"].includes(state.phase) || proved.verdict === "failed" || !isDone;
-  return {
-    kind: "assignment",
-    claim: worked?.claim ?? null,
-    state: isVerified ? "verified" : isFailed ? "failed" : "unverified",
-    reason: left ?? (isVerified ? proved.reason : attempt.reason),
-    evidence: evidence.map(({ id }) => id),
-    commit: observed?.commit ?? worked?.saved?.tip ?? null,
-    tree: observed?.tree ?? null,
-    base: attempt.base,
-    branch: worked?.saved?.branch ?? null,
-    workspace: worked?.saved?.workspace ?? null,
-    criteria: judged.criteria.map(({ id, state: found, reason, evidence: by }, index) => ({
-      id,
-      text: criteria[index]?.text ?? "",
-      state: found,
-      reason,
-      evidence: [...by],
-    })),
-    handoff: { worker: state.worker ?? null, attempts: durable.attempt, hops, retries, revisions },
-  };
 }

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { askedItems } from "../../core/asked-items.ts";
 import { beginningOfPatch, readRecord, removeWorkspace, workspaceId } from "../../workspace/index.ts";
 import { allowedChecks } from "./ask-about-work.ts";
 import { type Attempt, claimText } from "./attempt.ts";
@@ -26,7 +27,8 @@ export async function verifyAttempt(attempt: Attempt): Promise<Observed> {
       commit: saved?.tip ?? null,
       uncommitted: saved?.uncommitted ?? 0,
     };
-    const request = { task, attempt: durable.attempt, ...left };
+    const items = askedItems(attempt.handoff.objective ?? "") ?? null;
+    const request = { task, attempt: durable.attempt, items, ...left };
     const { commit, tree, facts, findings } = await options.verify({ ...request, base, checks, claim, effort }, step);
     return {
       commit,

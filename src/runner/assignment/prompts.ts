@@ -1,7 +1,9 @@
 // What models are told about an assignment: the brief of the worker, and the requests to the router and to the reviewer.
 
 import { escapeControls } from "../../core/escape-controls.ts";
+import type { AskedPoint } from "../../core/ground-review.ts";
 import type { Handoff } from "../../protocol/routing/handoff.ts";
+import type { SuspectLine } from "../../protocol/task/evidence.ts";
 
 const longestQuote = 20_000;
 
@@ -89,29 +91,39 @@ export function decidePrompt(handoff: Handoff, reason: string, evidence: readonl
 
 export interface ReviewPrompt {
   readonly handoff: Handoff;
-  readonly criteria: readonly string[];
+  readonly asked: readonly AskedPoint[];
   readonly commit: string | null;
   readonly diff: string;
+  /** The result of a task that has no files; undefined otherwise. */
+  readonly answer: string | undefined;
   readonly checks: readonly string[];
+  /** Added lines with which the work could speak for its checks. */
+  readonly suspect: readonly SuspectLine[];
   /** A review of the same work that lacked its confidence. */
   readonly unsure: string | undefined;
 }
 
-/** Never what the session says of its work. */
-export function reviewPrompt({ handoff, criteria, commit, diff, checks, unsure }: ReviewPrompt): string {
-  const asked = [...(handoff.acceptance_criteria ?? []), ...criteria];
+/** Never what a session says of its work in files. Where there are none, its answer is the work. */
+export function reviewPrompt({ handoff, asked, commit, diff, answer, checks, suspect, unsure }: ReviewPrompt): string {
+  const points = asked.map(
+    ({ id, text, required }) => `${id}: ${text}${required ? "" : " (only if this change bears on it)"}`,
+  );
+  const lines = suspect.map(({ path, line, text, why }) => `${path}:${line} ${why}: ${text}`);
   return [
     `Review the work on the task ${handoff.task_id ?? ""}${commit === null ? "" : `, commit ${commit}`}.`,
     quotedData("What was asked for", handoff.objective ?? ""),
     ...listed("Constraints", handoff.constraints),
-    ...listed("What must be true", asked),
+    ...listed("Judge each of these points by its id", points),
     quotedData("What Tutti observed", checks.length === 0 ? "nothing was checked" : checks.join("\n")),
-    quotedData("The change", diff === "" ? "nothing was changed" : diff),
+    ...(lines.length === 0 ? [] : [quotedData("Added lines that could decide what a check says", lines.join("\n"))]),
+    answer === undefined
+      ? quotedData("The change", diff === "" ? "nothing was changed" : diff)
+      : quotedData("The answer, which is the whole result", answer),
     ...(unsure === undefined
       ? []
       : [
           quotedData(
-            "A review of this work that does not say how sure it is; give the whole review with `conf`",
+            "A review of this work that cannot be used; give the whole review, with `conf` and with `points`",
             unsure,
           ),
         ]),

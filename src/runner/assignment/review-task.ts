@@ -6,6 +6,7 @@ import type { TaskInput } from "../../agent/delegation/task-input.ts";
 import { readModelRef } from "../../core/choose-route.ts";
 import { parseModelRef } from "../../protocol/routing/model-ref.ts";
 import type { HandoffEvent } from "../../core/handoff-machine.ts";
+import { groundReview, type ReviewGround } from "../../core/ground-review.ts";
 import { judgeReview } from "../../core/review-verdict.ts";
 import { mayUse } from "../../core/rights.ts";
 import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
@@ -24,6 +25,7 @@ export interface ReviewOrder {
   readonly prompt: string;
   readonly saved: Worked["saved"];
   readonly threshold: number;
+  readonly ground: ReviewGround;
   readonly resolve: (name: string) => string;
   readonly hash: (value: unknown) => string;
 }
@@ -31,7 +33,7 @@ export interface ReviewOrder {
 export interface ReviewOutcome {
   readonly event: HandoffEvent;
   /** Absent when the review decides nothing. */
-  readonly fact: EvidenceFact | undefined;
+  readonly fact: Extract<EvidenceFact, { kind: "review" }> | undefined;
   readonly reviewer: string;
   /** The review as it was given. */
   readonly text: string;
@@ -41,7 +43,7 @@ const longestFinding = 1_000;
 const mostFindings = 50;
 
 export async function reviewAttempt(durable: Durable, order: ReviewOrder): Promise<ReviewOutcome> {
-  const { key, ref, author, threshold, resolve, hash } = order;
+  const { key, ref, author, threshold, ground, resolve, hash } = order;
   const [reviewer = ""] = await durable.spawn(key, [reviewTask(durable, order)]);
   const [result] = await durable.join([reviewer]);
   const text = textOf(result);
@@ -54,14 +56,15 @@ export async function reviewAttempt(durable: Durable, order: ReviewOrder): Promi
   const { verdict } = judgeReview(review, threshold);
   if (verdict === "ask") return { event, fact: undefined, reviewer, text };
   const { conf = 0, findings = [] } = review.review;
-  const fact: EvidenceFact = {
-    kind: "review",
+  const fact = {
+    kind: "review" as const,
     reviewer,
     gate: verdict,
     model: ref,
     same_model: author === undefined || isSameModel(author, ref, resolve),
     conf: Math.min(1, Math.max(0, conf)),
     findings: findings.slice(0, mostFindings).map((finding) => finding.slice(0, longestFinding)),
+    ...groundReview(review.review.points, ground),
   };
   return { event, fact, reviewer, text };
 }

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { argvLine } from "../../protocol/argv-line.ts";
 import type { CompleteMessage, Message } from "../../protocol/task/message.ts";
 
 export const Effort = z.object({ calls: z.int().nonnegative(), commands: z.array(z.string()) });
@@ -19,7 +20,7 @@ export function effortIn(messages: readonly CompleteMessage[]): Effort {
   );
   const commands = calls.flatMap(({ tool_name, input }) => {
     const read = tool_name === "run" ? RunInput.safeParse(input).data : undefined;
-    return read === undefined ? [] : [read.shell ?? read.argv?.join(" ") ?? ""];
+    return read === undefined ? [] : [read.shell ?? argvLine(read.argv ?? [])];
   });
   // The call with which an agent ends its task is no work.
   return { calls: calls.filter(({ tool_name }) => tool_name !== "final").length, commands: bounded(commands) };
@@ -44,7 +45,7 @@ export class EffortLog {
       if (tool_name === "execute" || command !== undefined) call.isCommand = true;
       const title = TitleInput.safeParse(input).data?.title;
       if (title !== undefined) call.texts.add(title);
-      if (command !== undefined) call.texts.add(typeof command === "string" ? command : command.join(" "));
+      if (command !== undefined) call.texts.add(typeof command === "string" ? command : argvLine(command));
     }
   }
 

@@ -20,6 +20,8 @@ export interface VerifyRequest {
   readonly checks: readonly NamedCheck[];
   /** The session's own words. */
   readonly claim: string;
+  /** How many files the task asks to be changed; null where it says no number. */
+  readonly items: number | null;
   /** What the session really did; null when the log does not tell. */
   readonly effort: Effort | null;
 }

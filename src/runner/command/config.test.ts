@@ -44,6 +44,6 @@ test("a refused config does not repeat the values of its environment", () => {
 });
 
 test("a command is shown to people on one short line", () => {
-  assert.equal(commandLine(readCommandConfig({ argv: ["git", "commit", "-m", "a b\nc"] })), 'git commit -m "a b\\nc"');
+  assert.equal(commandLine(readCommandConfig({ argv: ["git", "commit", "-m", "a b\nc"] })), "git commit -m $'a b\\nc'");
   assert.equal(commandLine(readCommandConfig({ shell: "x".repeat(500) })).length, 120);
 });

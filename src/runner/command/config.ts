@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { argvLine } from "../../protocol/argv-line.ts";
 import { defaultGraceMs } from "../shared/process/end-processes.ts";
 import { readRunnerConfig } from "../shared/runner-config.ts";
 
@@ -61,7 +62,6 @@ export function readCommandConfig(config: unknown): CommandConfig {
 
 /** The command as people are shown it; a long one is cut. */
 export function commandLine({ argv, shell }: CommandConfig): string {
-  const line =
-    shell ?? (argv ?? []).map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
+  const line = shell ?? argvLine(argv ?? []);
   return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }

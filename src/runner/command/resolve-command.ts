@@ -5,8 +5,10 @@ import { access, realpath, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, relative, resolve, sep } from "node:path";
 
 import { readOffLimits, refuseInside } from "../../agent/workspace/off-limits.ts";
+import { absoluteFolders } from "../../files/own-environment.ts";
 import { errno } from "../../core/errno.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { variableProblem } from "../shared/process/launcher.ts";
 import type { CommandConfig } from "./config.ts";
 
 export interface WorkdirLimits {
@@ -60,16 +62,20 @@ export function environmentOf({ env, env_allow }: Pick<CommandConfig, "env" | "e
     env_allow.some((allowed) => (allowed.endsWith("*") ? name.startsWith(allowed.slice(0, -1)) : name === allowed));
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && isAllowed(name)) passed[name] = value;
+    if (value !== undefined && isAllowed(name) && variableProblem(name, value) === undefined) passed[name] = value;
   }
+  if (passed["PATH"] !== undefined) passed["PATH"] = absoluteFolders(passed["PATH"]);
   return { ...passed, ...env };
 }
 
 const defaultPath = "/usr/local/bin:/usr/bin:/bin";
 
-/** The absolute path of the program, found in the PATH as a shell finds it. Throws when it cannot be run. */
+/**
+ * The absolute path of the program, found in the PATH as a shell finds it, but never in a folder that is relative to the one
+ * that the command runs in: it may be a workspace. Throws when the program cannot be run.
+ */
 export async function programOf(name: string, cwd: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const folders = name.includes("/") ? [""] : (env["PATH"] ?? defaultPath).split(delimiter);
+  const folders = name.includes("/") ? [""] : (env["PATH"] ?? defaultPath).split(delimiter).filter(isAbsolute);
   let denied: string | undefined;
   for (const folder of folders) {
     const path = resolve(cwd, folder, name);

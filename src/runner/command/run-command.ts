@@ -6,6 +6,7 @@ import type { StepContext } from "../../ports.ts";
 import { cleanUp } from "../shared/process/clean-up.ts";
 import { endProcesses, type ProcessNote } from "../shared/process/end-processes.ts";
 import { type HeldProcess, startHeld } from "../shared/process/held-process.ts";
+import type { Launcher } from "../shared/process/launcher.ts";
 import { within } from "../shared/process/within.ts";
 import type { CommandConfig } from "./config.ts";
 import { environmentOf, programOf, workdirOf } from "./resolve-command.ts";
@@ -25,6 +26,8 @@ const stopSignals: ReadonlySet<string> = new Set(["SIGTERM", "SIGINT", "SIGHUP",
 
 export interface CommandOptions {
   readonly config: CommandConfig;
+  /** What confines the program; nothing does when absent. */
+  readonly launcher?: Launcher | undefined;
   readonly stdin: string;
   /** The folders the command may run in. */
   readonly roots: readonly string[];
@@ -34,7 +37,7 @@ export interface CommandOptions {
 }
 
 export async function runCommand(
-  { config, stdin, roots, offLimits, onProcess }: CommandOptions,
+  { config, launcher, stdin, roots, offLimits, onProcess }: CommandOptions,
   context: StepContext,
 ): Promise<CommandResult> {
   // Recovery has already ended the processes of an earlier try; this also covers callers without recovery.
@@ -43,7 +46,7 @@ export async function runCommand(
   const env = environmentOf(config);
   const argv = await argvOf(config, cwd, env);
   context.signal.throwIfAborted();
-  const held = await startHeld({ argv, cwd, env, step: context.key });
+  const held = await startHeld({ program: { argv, env }, launcher, cwd, step: context.key });
   try {
     await onProcess?.(held.note);
     await context.note({ process: held.note });
@@ -59,7 +62,11 @@ export async function runCommand(
   }
 }
 
-async function argvOf(config: CommandConfig, cwd: string, env: Readonly<Record<string, string>>): Promise<string[]> {
+async function argvOf(
+  config: CommandConfig,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<[string, ...string[]]> {
   if (config.argv === undefined) return ["/bin/sh", "-c", config.shell ?? ""];
   const [name, ...rest] = config.argv;
   return [await programOf(name, cwd, env), ...rest];

@@ -1,12 +1,10 @@
 // The runner `command`: its task runs one program once, and the exit status decides whether the task succeeds.
 
-import { z } from "zod";
-
 import { TuttiError } from "../../protocol/error.ts";
-import { Message, messageText } from "../../protocol/task/message.ts";
 import type { Durable, Runner } from "../../ports.ts";
 import { type CommandConfig, commandLine, readCommandConfig } from "./config.ts";
 import { commandFailure, CommandResult } from "./command-result.ts";
+import { inputText } from "../shared/input-text.ts";
 import { stepToEnd } from "../shared/step-to-end.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -48,15 +46,4 @@ async function runOnce(durable: Durable, { config, rawConfig, offLimits }: OneRu
       ...(details === undefined ? {} : { details }),
     });
   }
-}
-
-const HasMessage = z.object({ message: Message });
-
-/** The text of the task's input: of its message, or the input itself when that is a text or a message. */
-function inputText(input: unknown): string {
-  if (typeof input === "string") return input;
-  const held = HasMessage.safeParse(input);
-  const message = held.success ? held : Message.safeParse(input);
-  if (!message.success) return "";
-  return messageText("message" in message.data ? message.data.message : message.data);
 }

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { agentEnvironment, type AgentEnvironment } from "../../agent/agent-environment.ts";
 import { TaskInput } from "../../agent/delegation/task-input.ts";
 import { agentLoop } from "../../agent/loop/loop.ts";
-import { quoted } from "../../agent/tools/call-look.ts";
 import { approvalOutcome, decideCalls } from "../../core/approval.ts";
-import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { inLine, quotedCommand } from "../../core/foreign-words.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { Answer } from "../../protocol/task/ask.ts";
@@ -132,9 +131,9 @@ async function approveSetup(
   if (judgement.verdict === "refuse")
     throw new TuttiError("refused", `the workspace was not set up: ${judgement.reason}`);
   const question = [
-    `May the workspace of ${escapeInvisible(durable.agent)} be set up unconfined? The commands can do whatever this user can.`,
-    ...setup.flatMap(({ command }) => ["command:", quoted(command.join(" "))]),
-    `folder: ${escapeInvisible(folder.cwd)}`,
+    `May the workspace of ${inLine(durable.agent)} be set up unconfined? The commands can do whatever this user can.`,
+    ...setup.flatMap(({ command }) => ["command:", quotedCommand(command)]),
+    `folder: ${inLine(folder.cwd)}`,
     `why it is not confined: ${sandbox.reason}; ${sandbox.advice}`,
   ].join("\n");
   const waited = await durable.wait("setup.approval", {

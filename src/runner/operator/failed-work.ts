@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { inLine } from "../../core/foreign-words.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { TreeOperators } from "../../protocol/invocation/invocation-file.ts";
 import { Answer } from "../../protocol/task/ask.ts";
@@ -31,7 +32,7 @@ export async function endFailedWork(durable: Durable, work: FailedWork): Promise
   const waited = await durable.wait("failed", {
     ask: {
       kind: "question",
-      question: `${message}. Offer the task again (${retry}), let it fail with what was posted (${acceptAsFailed}), or let it fail without (${fail})?`,
+      question: `${inLine(message)}. Offer the task again (${retry}), let it fail with what was posted (${acceptAsFailed}), or let it fail without (${fail})?`,
       details: { agent, attempt, ...(work.value === undefined ? {} : { value: shownValue(work.value) }) },
       choices: [retry, acceptAsFailed, fail],
     },

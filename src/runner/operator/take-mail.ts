@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { inLine, saidBy } from "../../core/foreign-words.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Usage } from "../../protocol/task/budget.ts";
@@ -80,7 +81,7 @@ function askOf(durable: Durable, { question: posted, digest }: PostedQuestion): 
     : { question: questionText(posted), details: undefined, choices: undefined, answer_schema: undefined };
   return {
     kind: "question",
-    question: `${durable.agent} asks: ${question}`,
+    question: saidBy(`${inLine(durable.agent)} asks`, question),
     details: { worker: { question: posted ?? null, digest }, ...(details === undefined ? {} : { details }) },
     ...(choices === undefined ? {} : { choices }),
     ...(answer_schema === undefined ? {} : { answer_schema }),

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { type Cron, nextTime, type Offset, parseCron, timesBetween } from "../../core/cron.ts";
 import type { Clock, Durable, Runner } from "../../ports.ts";
+import type { ProgramCaller } from "../../protocol/invocation/by-program.ts";
 import type { ScheduledWork } from "../../protocol/api/schedule-shapes.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
@@ -16,6 +17,8 @@ interface ScheduledStart {
   readonly at: number;
   readonly work: ScheduledWork;
   readonly folder: string;
+  /** The program that made the schedule; undefined when a person did. */
+  readonly program: ProgramCaller | undefined;
 }
 
 /** Starts the work, or finds what was started for the same schedule and time. */
@@ -51,7 +54,7 @@ const Started = z.union([z.object({ task: z.string() }), z.object({ problem: z.s
 
 export function scheduleRunner({ start, offset, clock, isRevoked }: ScheduleDeps): Runner {
   return async (durable, config) => {
-    const { cron: text, work, folder, catch_up, key } = readScheduleConfig(config);
+    const { cron: text, work, folder, catch_up, key, by_program: program } = readScheduleConfig(config);
     const cron = parseCron(text);
     const restored = await durable.restore(State);
     let state = restored?.state ?? { turn: 0, after: await durable.now("begin") };
@@ -69,7 +72,8 @@ export function scheduleRunner({ start, offset, clock, isRevoked }: ScheduleDeps
       );
       if (due.missed > 0) durable.say(`missed.${turn}`, note(missedText(due)));
       const { run } = due;
-      if (run !== null) await startOnce(durable, turn, () => start({ schedule: durable.task, at: run, work, folder }));
+      if (run !== null)
+        await startOnce(durable, turn, () => start({ schedule: durable.task, at: run, work, folder, program }));
       state = { turn: turn + 1, after: due.last ?? after };
       durable.save(`turn.${turn}`, state);
     }

@@ -4,7 +4,8 @@ import { z } from "zod";
 
 import { shownLines } from "../../agent/tools/call-look.ts";
 import { approvalOutcome, type ApprovalSource, decideCalls } from "../../core/approval.ts";
-import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { inLine } from "../../core/foreign-words.ts";
+import { protectedReason } from "../../core/protected-path.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import type { Durable } from "../../ports.ts";
 import { approveProtected } from "../../workspace/index.ts";
@@ -37,9 +38,9 @@ export async function askAboutProtected(
     ask: {
       kind: "approval",
       question: [
-        `${escapeInvisible(durable.agent)} changed protected files on the branch ${escapeInvisible(saved.branch ?? "")}. May these changes be merged?`,
+        `${inLine(durable.agent)} changed protected files on the branch ${inLine(saved.branch ?? "")}. May these changes be merged?`,
         "protected: such files can make other programs run code or change what Tutti may do",
-        ...paths.map((path) => `  ${escapeInvisible(path)}`),
+        ...paths.map((path) => `  ${inLine(path)} (${protectedReason(path)})`),
         ...shown,
       ].join("\n"),
       details: {

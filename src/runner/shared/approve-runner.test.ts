@@ -46,7 +46,7 @@ test("the runner of a project's agent starts only after a person agreed to exact
     const task = await start({});
     await until(async () => (await client.asks(task)).length === 1);
     const [ask] = await client.asks(task);
-    assert.match(ask?.question ?? "", /May counter run with the runner command\?[^]*"echo",\n\s*"counted"/);
+    assert.match(ask?.question ?? "", /May counter run with the runner command\?[^]*"echo",\n\s*\|\s*"counted"/);
     await client.answer(ask?.id ?? "", { kind: "approval", approved }, person);
     assert.match(await outcome(task), approved ? /^completed .*counted/ : /^failed .*counter was not started/);
   }

@@ -3,13 +3,14 @@
 import { z } from "zod";
 
 import { approvalOutcome } from "../../core/approval.ts";
-import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { inLine, quoted } from "../../core/foreign-words.ts";
 import { fingerprint } from "../../core/fingerprint.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
 import { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import type { Durable, Runner } from "../../ports.ts";
+import { inputText } from "./input-text.ts";
 
 /**
  * The files of a project can come from anybody who can commit to it, and a runner can do whatever its user can. An executor
@@ -35,8 +36,10 @@ function isOfProject(durable: Durable, { kind, config }: RunnerConfig): boolean 
 async function awaitApproval(durable: Durable, runner: RunnerConfig): Promise<void> {
   const { agent } = durable;
   const question =
-    `May ${escapeInvisible(agent)} run with the runner ${runner.kind}? A file of the project says so, and the runner is ` +
-    `not confined to the task's folders.\n${escapeInvisible(JSON.stringify(runner.config, null, 2))}`;
+    `May ${inLine(agent)} run with the runner ${inLine(runner.kind)}? A file of the project says so, and the runner is ` +
+    `not confined to the task's folders.\n${quoted(JSON.stringify(runner.config, null, 2) ?? "null")}\n` +
+    // A shell takes what it is told for commands.
+    `It is told:\n${quoted(inputText(durable.input))}`;
   const waited = await durable.wait("runner.approval", {
     ask: { kind: "approval", question, details: { agent, runner } },
     schema: Answer,

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { inLine } from "../../core/foreign-words.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { Answer } from "../../protocol/task/ask.ts";
@@ -142,11 +142,11 @@ async function chooseAbout(
 ): Promise<Choice> {
   const { on_conflict = "ask" } = wanted;
   if (on_conflict !== "ask") return on_conflict;
-  const before = conflict.merged.branches.map(escapeInvisible).join(", ") || "your checkout's commit";
+  const before = conflict.merged.branches.map(inLine).join(", ") || "your checkout's commit";
   const waited = await durable.wait(key, {
     ask: {
       kind: "question",
-      question: `The task builds on ${escapeInvisible(conflict.branch)}, which conflicts with ${before} in ${shownFiles(conflict.files)}. How shall it begin?`,
+      question: `The task builds on ${inLine(conflict.branch)}, which conflicts with ${before} in ${shownFiles(conflict.files)}. How shall it begin?`,
       choices: conflictChoices.map((choice) => choiceTexts[choice]),
       details: {
         branch: conflict.branch,
@@ -166,7 +166,7 @@ async function chooseAbout(
 const [mostNamed, mostListed] = [8, 1_000];
 
 function shownFiles(files: readonly string[]): string {
-  const named = files.slice(0, mostNamed).map(escapeInvisible).join(", ");
+  const named = files.slice(0, mostNamed).map(inLine).join(", ");
   return files.length > mostNamed ? `${named} and ${files.length - mostNamed} more` : named;
 }
 

@@ -4,8 +4,10 @@ import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
+import { absoluteFolders } from "../../files/own-environment.ts";
 import { errno } from "../../core/errno.ts";
 import { programOf } from "../command/resolve-command.ts";
+import type { Launcher, Program } from "./process/launcher.ts";
 import { confineSession } from "./sandbox/confine-session.ts";
 import type { SandboxStatus } from "./sandbox/sandbox-status.ts";
 import type { SessionFolder } from "./session-folder.ts";
@@ -25,36 +27,37 @@ export interface ProgramPlace {
   readonly covered?: readonly string[];
 }
 
-export interface PreparedProgram {
-  readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+/** The environment is the program's. What confines it gets Tutti's own. */
+export interface PreparedProgram extends Program {
+  readonly launcher: Launcher | undefined;
 }
 
-/** For programs in the workspace that are not the agent: without its keys. The arguments come after these. */
+/** For programs in the workspace that are not the agent: without its keys. */
 export async function prepareProgram(
   options: ProgramPlace,
-  program: string,
+  [program, ...args]: readonly [string, ...string[]],
   { cwd, network = false }: { readonly cwd: string; readonly network?: boolean },
 ): Promise<PreparedProgram> {
   const path = await programOf(program, cwd, plainEnvironment());
-  const { argv, env } = await confined({ ...options, folder: { ...options.folder, cwd } }, path, { network });
-  return { argv: [...argv, path], env: { ...plainEnvironment(), ...ownFolders(options.home), ...env } };
+  const { launcher, env } = await confined({ ...options, folder: { ...options.folder, cwd } }, path, { network });
+  return { launcher, argv: [path, ...args], env: { ...plainEnvironment(), ...ownFolders(options.home), ...env } };
 }
 
-/** Comes before the absolute path of the program; nothing where the machine cannot confine programs. */
+/** How the program, an absolute path, is confined; no launcher where the machine cannot confine programs. */
 export async function confined(
   { folder, home, sandbox, hidden, toolchains, covered = [] }: ProgramPlace,
   program: string,
   { network }: { readonly network: boolean },
-): Promise<PreparedProgram> {
-  if (!sandbox.confined) return { argv: [], env: {} };
+): Promise<Pick<PreparedProgram, "launcher" | "env">> {
+  if (!sandbox.confined) return { launcher: undefined, env: {} };
   const { cwd, roots, git } = folder;
   const place = { cwd, roots, home, hidden, toolchains, covered, network, ...(git === undefined ? {} : { git }) };
   return confineSession(sandbox, place, program);
 }
 
 export function plainEnvironment(): Record<string, string> {
-  return { ...passedOn(plainVariables), TERM: "dumb" };
+  const { PATH, ...passed } = passedOn(plainVariables);
+  return { ...passed, ...(PATH === undefined ? {} : { PATH: absoluteFolders(PATH) }), TERM: "dumb" };
 }
 
 export function passedOn(names: readonly string[]): Record<string, string> {

@@ -82,7 +82,7 @@ export async function runHooks(run: HookRun, message: string): Promise<CommitVer
 }
 
 /** Only for the hooks to look at: what is committed are the files as the hooks leave them. */
-const stage = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "add", "-A", "--", "."];
+const stage = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "add", "-A", "--", "."] as const;
 
 function argumentsOf({ name }: CommitHook, file: string): string[] {
   if (name === "pre-commit") return [];
@@ -92,14 +92,14 @@ function argumentsOf({ name }: CommitHook, file: string): string[] {
 async function inSandbox(
   { workspace, found, step }: HookRun,
   place: ProgramPlace,
-  [program = "", ...args]: readonly string[],
+  command: readonly [string, ...string[]],
 ): Promise<CommandResult> {
   const { cwd, roots } = place.folder;
-  const { argv, env } = await prepareProgram(place, program, { cwd, network: false });
+  const { launcher, argv, env } = await prepareProgram(place, command, { cwd, network: false });
   const gitDir = worktreeGitDir(workspace);
   const { name, email } = found.identity;
   const config = readCommandConfig({
-    argv: [...argv, ...args],
+    argv,
     env: {
       ...env,
       GIT_DIR: gitDir,
@@ -118,7 +118,7 @@ async function inSandbox(
     workdir: cwd,
     timeout_ms: mostMinutes * 60_000,
   });
-  return runCommand({ config, stdin: "", roots, offLimits: [] }, step);
+  return runCommand({ config, launcher, stdin: "", roots, offLimits: [] }, step);
 }
 
 /** A hook could have put a link in the place of the file. */

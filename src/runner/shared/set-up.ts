@@ -70,10 +70,9 @@ async function runSetup(
     async (step) => {
       await makeHome(place.home);
       try {
-        const [program, ...args] = command;
-        const { argv, env } = await prepareProgram(place, program, { cwd, network });
-        config = readCommandConfig({ argv: [...argv, ...args], env, env_allow: [], workdir: cwd });
-        return await runCommand({ config, stdin: "", roots, offLimits: [] }, step);
+        const { launcher, argv, env } = await prepareProgram(place, command, { cwd, network });
+        config = readCommandConfig({ argv, env, env_allow: [], workdir: cwd });
+        return await runCommand({ config, launcher, stdin: "", roots, offLimits: [] }, step);
       } finally {
         await removeHome(place.home);
       }

@@ -1,4 +1,4 @@
-// Reads what the limits of a tree are held against: its tasks, the last raise, and the times in which a person was asked.
+// Reads what limits are held against: the tasks of a tree, its last raise, when a person was asked, and what was used.
 
 import { integer, integerOrNull, textOrNull } from "../sqlite/rows.ts";
 import type { StoreView } from "../view.ts";
@@ -9,7 +9,7 @@ import { treeUnit } from "./tree-ids.ts";
 /** The waits of a tree have ids that begin with its number, so its root finds them by the primary key. */
 const ofTree = `waits.id >= $1::bigint - 1 AND waits.id < $1::bigint - 1 + ${treeUnit}`;
 
-export function treeLimitsOver(reads: Pick<Reads, "rows">): Pick<StoreView, "treeLimits" | "usedBelow"> {
+export function treeLimitsOver(reads: Pick<Reads, "rows">): Pick<StoreView, "treeLimits" | "usedBelow" | "usedSince"> {
   return {
     async treeLimits(root) {
       const [[counted = {}], raised, asked] = await Promise.all([
@@ -32,6 +32,14 @@ export function treeLimitsOver(reads: Pick<Reads, "rows">): Pick<StoreView, "tre
         raised: raised.map((row) => textOrNull(row, "body") ?? "null"),
         asked: asked.map((row) => ({ from: integer(row, "raised_at"), to: integerOrNull(row, "at") })),
       };
+    },
+    // Nothing finds lines by their time, so only those of tasks that were not over by then are looked through.
+    async usedSince(at) {
+      const sql = `SELECT sum(log.tokens) AS tokens, sum(log.money) AS money
+        FROM (SELECT task FROM open UNION ALL SELECT task FROM results WHERE at >= $1) AS late
+        JOIN runs ON runs.task = late.task JOIN log ON log.run = runs.id WHERE log.at >= $1`;
+      const [found = {}] = await reads.rows(sql, [at]);
+      return { tokens: integerOrNull(found, "tokens") ?? 0, money: integerOrNull(found, "money") ?? 0 };
     },
     async usedBelow(task) {
       const sql = `${subtree(1)} SELECT sum(log.tokens) AS tokens, sum(log.money) AS money

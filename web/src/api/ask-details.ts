@@ -2,6 +2,8 @@
 
 import { z } from "zod";
 
+import { anyWords, argvLine } from "../../../src/protocol/index.ts";
+
 const Plan = z.object({
   tasks: z.array(
     z.object({
@@ -22,7 +24,6 @@ const Plan = z.object({
 export type AskedPlan = z.infer<typeof Plan>;
 
 const Details = z.looseObject({
-  argv: z.array(z.string()).optional(),
   confined: z.boolean().optional(),
   effects: z.array(z.string()).optional(),
   reason: z.string().optional(),
@@ -32,7 +33,6 @@ const Details = z.looseObject({
 });
 
 export interface AskFacts {
-  readonly command?: string;
   readonly notes: readonly string[];
   /** What "always" would allow; absent where a person must decide each time. */
   readonly always?: string;
@@ -44,7 +44,7 @@ export function askFacts(details: unknown): AskFacts {
   if (plan.success) return { notes: [], plan: plan.data };
   const read = Details.safeParse(details);
   if (!read.success) return { notes: [] };
-  const { argv, confined, effects, reason, protected: files, always } = read.data;
+  const { confined, effects, reason, protected: files, always } = read.data;
   const notes = [
     ...(confined === undefined ? [] : [confined ? "confined to its folders" : "not confined"]),
     ...(effects ?? []).map((effect) => effect.replaceAll("_", " ")),
@@ -53,7 +53,8 @@ export function askFacts(details: unknown): AskFacts {
   ];
   return {
     notes,
-    ...(argv === undefined ? {} : { command: argv.join(" ") }),
-    ...(always === undefined ? {} : { always: always.argv?.join(" ") ?? always.tool }),
+    ...(always === undefined
+      ? {}
+      : { always: always.argv === undefined ? always.tool : argvLine(always.argv, { placeholder: anyWords }) }),
   };
 }

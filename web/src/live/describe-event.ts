@@ -1,6 +1,7 @@
 // Says in a few words what an event means, for the entries of a transcript and for lists of what happened.
 
 import type { TaskEvent } from "../../../src/client/index.ts";
+import { argvLine } from "../../../src/protocol/index.ts";
 import { count, duration, money } from "../format/show-time.ts";
 
 export interface ToldEvent {
@@ -143,8 +144,9 @@ function evidenceTold({
   excerpt,
 }: Extract<TaskEvent, { type: "evidence.added" }>["data"]["evidence"]): ToldEvent {
   const tone = verdict === "supports" ? "good" : verdict === "contradicts" ? "bad" : "info";
+  const held = verdict === "nothing" && fact.kind === "check" && fact.outcome === "failed" ? " as before" : "";
   if (fact.kind === "check")
-    return told(tone, `Check ${fact.outcome}: ${fact.argv.join(" ")}`, fact.output_tail || fact.reason);
+    return told(tone, `Check ${fact.outcome}${held}: ${argvLine(fact.argv)}`, fact.output_tail || fact.reason);
   if (fact.kind === "review") return told(tone, `Review: ${fact.gate}`, fact.findings.join("\n"));
   return told(tone, `Evidence: ${fact.kind}`, excerpt);
 }

@@ -1,11 +1,13 @@
 // A plan that waits for a yes: each task with who would do it, after what and checked by what, and what it may cost at most.
 
 import { type ReactNode, useState } from "react";
+import { z } from "zod";
 
+import { argvLine, argvNotes } from "../../../src/protocol/index.ts";
 import type { AskedPlan } from "../api/ask-details.ts";
 import { count, money, plural } from "../format/show-time.ts";
 import { workerName } from "../live/fold-tasks.ts";
-import { OutputBlock, Prose, Words } from "./outside-text.tsx";
+import { OutputBlock, Prose, VisiblePieces, Words } from "./outside-text.tsx";
 
 /** `text`: the whole question, as other fronts show it. */
 export function PlanCard({ plan, text }: { readonly plan: AskedPlan; readonly text: string }): ReactNode {
@@ -43,8 +45,14 @@ export function PlanCard({ plan, text }: { readonly plan: AskedPlan; readonly te
                 <span key={index} className="tiny soft">
                   checked by{" "}
                   <code>
-                    <Words text={checkText(check)} />
+                    <VisiblePieces text={checkText(check)} />
                   </code>
+                  {checkNotes(check).map((note) => (
+                    <span key={note} className="warn">
+                      {" "}
+                      <VisiblePieces text={note} />
+                    </span>
+                  ))}
                 </span>
               ))}
             </div>
@@ -74,9 +82,14 @@ export function PlanCard({ plan, text }: { readonly plan: AskedPlan; readonly te
   );
 }
 
+/** The service gives every check that can be run as its arguments. */
+const Run = z.object({ run: z.array(z.string()) });
+
 function checkText(check: unknown): string {
-  if (typeof check === "string") return check;
-  if (typeof check === "object" && check !== null && "argv" in check && Array.isArray(check.argv))
-    return check.argv.join(" ");
-  return JSON.stringify(check) ?? "";
+  const read = Run.safeParse(check);
+  return read.success ? argvLine(read.data.run) : (JSON.stringify(check) ?? "");
+}
+
+function checkNotes(check: unknown): string[] {
+  return argvNotes(Run.safeParse(check).data?.run ?? []);
 }

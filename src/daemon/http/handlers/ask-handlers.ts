@@ -6,7 +6,7 @@ import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { type HttpError, httpError } from "../http-error.ts";
 import { answererOf } from "./answerer.ts";
-import { ofCaller } from "./of-caller.ts";
+import { mustBePerson, ofCaller } from "./of-caller.ts";
 
 type AskRoute =
   | "asks"
@@ -25,9 +25,10 @@ export function askHandlers({ state: { client, keys } }: HttpContext): Pick<Hand
     ask: async ({ params }) => ({ value: await client.ask(params.ask) }),
     answer: async ({ params, body, caller }) => replyOf(await client.answer(params.ask, body, answererOf(caller))),
     approvals: async () => ({ value: { approvals: [...(await client.approvals())] } }),
-    addApproval: async ({ body, caller }) => ({
-      value: await client.addApproval(body, answererOf(caller), ofCaller(keys, caller)),
-    }),
+    async addApproval({ body, caller }) {
+      mustBePerson(caller, "allow calls for good");
+      return { value: await client.addApproval(body, answererOf(caller), ofCaller(keys, caller)) };
+    },
     async revokeApproval({ params }) {
       await client.revokeApproval(params.id);
       return { done: true };

@@ -4,6 +4,7 @@ import type { Project } from "../../../host/project.ts";
 import type { AgentSummary, AgentView, ModelView, RunnerView } from "../../../protocol/api/catalog.ts";
 import type { Service } from "../../../client/call.ts";
 import { TuttiError } from "../../../protocol/error.ts";
+import { lookGate } from "../../state/look-gate.ts";
 import type { Caller } from "../authorize.ts";
 import { mayChooseFolder, mustBeOperator } from "../chosen-folder.ts";
 import type { HttpContext } from "../context.ts";
@@ -28,6 +29,8 @@ function summaryOfRunner(runner: RunnerView): RunnerView {
 }
 
 export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRoute> {
+  /** The config of a project may be code, which runs in a process of its own each time. */
+  const gate = lookGate();
   const projectAt = async (folder: string | undefined, caller: Caller): Promise<CatalogProject> => {
     if (folder === undefined) return context.project(context.from);
     mayChooseFolder(folder, caller);
@@ -39,7 +42,8 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRou
     looks: { readonly here: () => Promise<T>; readonly there: (call: Service["call"]) => Promise<T> },
   ): Promise<{ readonly value: T }> => {
     mayChooseFolder(request.query.folder, request.caller);
-    return { value: await lookWhereFolderIs(context.state, request, request.query.folder, looks) };
+    const here = (): Promise<T> => gate.enter(request.signal, looks.here);
+    return { value: await lookWhereFolderIs(context.state, request, request.query.folder, { ...looks, here }) };
   };
   return {
     agents: (request) =>

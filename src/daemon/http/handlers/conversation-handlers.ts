@@ -5,6 +5,7 @@ import type { Handlers } from "../handler.ts";
 import { mayChooseFolder } from "../chosen-folder.ts";
 import { startWhereFolderIs } from "../here-or-elsewhere.ts";
 import { answererOf } from "./answerer.ts";
+import { asProgram } from "./of-caller.ts";
 
 type ConversationRoute = "startConversation" | "converse" | "conversation";
 
@@ -14,7 +15,9 @@ export function conversationHandlers({ state }: HttpContext): Pick<Handlers, Con
     async startConversation(request) {
       const { body, caller } = request;
       mayChooseFolder(body.folder, caller);
-      const conversation = await startWhereFolderIs(state, request, (tutti) => tutti.startConversation(body));
+      const conversation = await startWhereFolderIs(state, request, (tutti) =>
+        tutti.startConversation(body, asProgram(caller)),
+      );
       return { value: { conversation } };
     },
     async converse({ params, body, caller }) {

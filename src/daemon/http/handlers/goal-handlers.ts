@@ -6,7 +6,7 @@ import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { httpError } from "../http-error.ts";
 import { startWhereFolderIs } from "../here-or-elsewhere.ts";
-import { keyOf, ofCaller } from "./of-caller.ts";
+import { asProgram, keyOf, ofCaller } from "./of-caller.ts";
 
 type GoalRoute = "startGoal" | "listGoals" | "goal" | "goalReport" | "tellGoal";
 
@@ -28,8 +28,8 @@ export function goalHandlers({ state }: HttpContext): Pick<Handlers, GoalRoute> 
     listGoals: async ({ query }) => ({ value: await client.goals(query) }),
     goal: async ({ params }) => ({ value: await client.goal(params.goal) }),
     goalReport: async ({ params }) => ({ value: await client.goalReport(params.goal) }),
-    tellGoal: async ({ params, body }) => ({
-      value: { told: true, task: await client.tellGoal(params.goal, body.text) },
+    tellGoal: async ({ params, body, caller }) => ({
+      value: { told: true, task: await client.tellGoal(params.goal, body.text, asProgram(caller)) },
     }),
   };
 }

@@ -234,7 +234,7 @@ test("an ask is listed and answered in the name of the key; the first answer win
   const at = `/v1/asks/${asks[0]?.id}`;
   await good("ask", at);
   assert.equal((await kit.call(at, { json: { kind: "question", value: "?" } })).status, 422);
-  const { key } = await kit.keys.add({ name: "ana", role: "operator" });
+  const { key } = await kit.keys.add({ name: "ana", role: "operator", person: true });
   const headers = { authorization: `Bearer ${key}` };
   await good("answer", at, { json: { kind: "approval", approved: true }, headers });
   assert.equal((await kit.call(at, { json: { kind: "approval", approved: false } })).status, 409);

@@ -4,6 +4,7 @@ import { toTuttiError } from "../../../protocol/error.ts";
 import { mayChooseFolder } from "../chosen-folder.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
+import { mustBePerson } from "./of-caller.ts";
 import { listPage } from "../list-page.ts";
 
 type ServiceRoute = "health" | "ready" | "openapi" | "status" | "nodes" | "setup" | "pause" | "resume" | "shutdown";
@@ -51,8 +52,14 @@ export function keyHandlers({ state: { keys } }: HttpContext): Pick<Handlers, "k
       const { items, next } = listPage(keys.list(), query, ({ id }) => id);
       return { value: { keys: items, next } };
     },
-    addKey: async ({ body }) => ({ value: await keys.add(body) }),
-    async revokeKey({ params }) {
+    async addKey({ body, caller }) {
+      const { person = false, may = [], folders = [] } = body;
+      if (person || may.length + folders.length > 0) mustBePerson(caller, "make a key of a person or with grants");
+      return { value: await keys.add(body) };
+    },
+    async revokeKey({ params, caller }) {
+      const isPersons = keys.list().some(({ id, person }) => id === params.id && person === true);
+      if (isPersons) mustBePerson(caller, "revoke the key of a person");
       await keys.revoke(params.id);
       return { done: true };
     },

@@ -38,6 +38,6 @@ export function signInHandlers({ state: { pages } }: HttpContext): Pick<Handlers
   };
 }
 
-function keyOf({ id, name, role }: KeyHolder): KeyHolder {
+function keyOf({ id, name, role }: KeyHolder): Pick<KeyHolder, "id" | "name" | "role"> {
   return { id, name, role };
 }

@@ -16,7 +16,7 @@ import { type HttpError, httpError } from "../http-error.ts";
 import { TimeoutSignal } from "../timeout-signal.ts";
 import { startWhereFolderIs, startWhereWorkIs } from "../here-or-elsewhere.ts";
 import { predecessorsIn } from "../predecessors.ts";
-import { keyOf, ofCaller } from "./of-caller.ts";
+import { asProgram, keyOf, mustBePerson, ofCaller } from "./of-caller.ts";
 
 type TaskRoute =
   | "invoke"
@@ -109,9 +109,13 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
       );
       return { value: retried };
     },
-    async tell({ params, body }) {
+    async tell({ params, body, caller }) {
+      if ((await client.task(params.task)).runner === "conversation")
+        mustBePerson(caller, "take part in a conversation like this");
       const { text, interrupt } = body;
-      return { value: { told: true, task: await client.sendMessage(params.task, text, { interrupt }) } };
+      return {
+        value: { told: true, task: await client.sendMessage(params.task, text, { interrupt, ...asProgram(caller) }) },
+      };
     },
   };
 }

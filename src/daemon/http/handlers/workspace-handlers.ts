@@ -1,9 +1,10 @@
 // Answers about workspaces, merges the work of tasks, and removes what is not needed any more.
 
-import type { Tutti } from "../../../client/client.ts";
+import type { Looking, Tutti } from "../../../client/client.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { type Asking, hereOrElsewhere } from "../here-or-elsewhere.ts";
+import { mustBePerson } from "./of-caller.ts";
 
 type WorkspaceRoute =
   | "workspaces"
@@ -24,16 +25,27 @@ export function workspaceHandlers({ state }: HttpContext): Pick<Handlers, Worksp
     value: await hereOrElsewhere(state, request, ask),
   });
   return {
-    workspaces: async ({ query }) => ({ value: await client.workspacePage(query) }),
+    workspaces: async ({ query, signal }) => ({ value: await client.workspacePage(query, { signal }) }),
     pruneWorkspaces: async ({ body }) => ({ value: await client.pruneWorkspaces(body) }),
     removeWorkspace: (request) =>
       found(request, (tutti) => tutti.removeWorkspace(request.params.workspace, request.query)),
     restoreWorkspace: (request) => found(request, (tutti) => tutti.restoreWorkspace(request.params.workspace)),
-    taskWorkspace: (request) => found(request, (tutti) => tutti.taskWorkspace(request.params.task, request.query)),
-    taskDiff: (request) => found(request, (tutti) => tutti.workspaceDiff(request.params.task, request.query)),
+    taskWorkspace: (request) =>
+      found(request, (tutti) => tutti.taskWorkspace(request.params.task, request.query, lookingFor(request))),
+    taskDiff: (request) =>
+      found(request, (tutti) => tutti.workspaceDiff(request.params.task, request.query, lookingFor(request))),
     integrateTasks: (request) => found(request, (tutti) => tutti.integrateTasks(request.body)),
-    mergeTask: (request) => found(request, (tutti) => tutti.mergeTask(request.params.task, request.body)),
-    pullRequestPlan: (request) => found(request, (tutti) => tutti.pullRequestPlan(request.params.task, request.query)),
+    async mergeTask(request) {
+      if ((request.body.protected ?? []).length > 0) mustBePerson(request.caller, "approve protected files");
+      return found(request, (tutti) => tutti.mergeTask(request.params.task, request.body));
+    },
+    pullRequestPlan: (request) =>
+      found(request, (tutti) => tutti.pullRequestPlan(request.params.task, request.query, lookingFor(request))),
     openPullRequest: (request) => found(request, (tutti) => tutti.openPullRequest(request.params.task, request.body)),
   };
+}
+
+/** What is looked up for a request ends with it. */
+function lookingFor({ signal }: Asking): Looking {
+  return { signal };
 }

@@ -16,12 +16,12 @@ import { processTable } from "./process-table.ts";
 const folder = tempFolder({ after });
 const step = `held-${process.pid}/1.1/run`;
 
-const touching = (file: string) => ({
-  argv: ["/bin/sh", "-c", `echo ran > ${file}`],
+const running = (...argv: [string, ...string[]]) => ({
+  program: { argv, env: { PATH: "/usr/bin:/bin" } },
   cwd: folder,
-  env: { PATH: "/usr/bin:/bin" },
   step,
 });
+const touching = (file: string) => running("/bin/sh", "-c", `echo ran > ${file}`);
 
 async function gone(pid: number): Promise<boolean> {
   for (let look = 0; look < 200; look += 1) {
@@ -33,7 +33,7 @@ async function gone(pid: number): Promise<boolean> {
 }
 
 test("a held process runs nothing until it is released, then keeps its pid and start", async () => {
-  const held = await startHeld({ ...touching("a"), argv: ["/bin/sh", "-c", "echo ran > a; exec sleep 30"] });
+  const held = await startHeld(running("/bin/sh", "-c", "echo ran > a; exec sleep 30"));
   try {
     await sleep(100);
     assert.equal(existsSync(join(folder, "a")), false);
@@ -79,7 +79,7 @@ test("invariant 3: if we are killed before the release, nothing has run and noth
 });
 
 test("arguments that are too long for the system are a clear error", async () => {
-  await assert.rejects(startHeld({ ...touching("d"), argv: ["/bin/true", "x".repeat(4_000_000)] }), {
+  await assert.rejects(startHeld(running("/bin/true", "x".repeat(4_000_000))), {
     code: "io",
     message: /too long/,
   });

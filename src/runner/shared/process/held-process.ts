@@ -4,19 +4,23 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 
 import { errno } from "../../../core/errno.ts";
+import { withoutInherited } from "../../../files/inherited-descriptors.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import { type ProcessNote, stepVariable } from "./end-processes.ts";
+import { enter, type Launcher, launchOf, type Program } from "./launcher.ts";
 import { groupFor } from "./run-cgroup.ts";
 import { processPlace, processTable } from "./process-table.ts";
 
 /** The shell waits for a line on descriptor 3. If we die, it reads the end of file instead and exits without running anything. */
-const hold = 'read -r go <&3 && [ "$go" = go ] || exit 125; exec 3<&-; exec "$@"';
+const hold = 'read -r go <&3 && [ "$go" = go ] || exit 125; ';
+/** What comes after the line is for whoever starts the program with its environment: bubblewrap, or else this shell. */
+const [holdForLauncher, holdForProgram] = [`${hold}exec "$@"`, `${hold}${enter}`];
 
-interface Launch {
-  /** The program, as an absolute path, and its arguments. */
-  readonly argv: readonly string[];
+interface Held {
+  readonly program: Program;
+  /** What confines the program. Nothing does when absent. */
+  readonly launcher?: Launcher | undefined;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
   /** The idempotency key of the step that the process belongs to. */
   readonly step: string;
 }
@@ -35,15 +39,20 @@ export interface HeldProcess {
   letGo(): void;
 }
 
-export async function startHeld(launch: Launch): Promise<HeldProcess> {
-  const child = spawned(launch);
+/**
+ * The shell that holds, and what confines the program, are started with the mark of the step and no other variable: what a
+ * session, a repository or a server names reaches the program alone.
+ */
+export async function startHeld(held: Held): Promise<HeldProcess> {
+  const { argv, input } = launchOf(held.launcher, held.program, held.step);
+  const child = spawned(argv, held);
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
   });
   const closed = new Promise<void>((resolve) => {
     child.once("close", () => resolve());
   });
-  await started(child, launch.cwd);
+  await started(child, held.cwd);
   const pid = child.pid ?? 0;
   const [stdin, stdout, stderr, control] = child.stdio;
   const start = await processTable.start(pid);
@@ -57,7 +66,7 @@ export async function startHeld(launch: Launch): Promise<HeldProcess> {
       pid,
       start,
       group: pid,
-      step: launch.step,
+      step: held.step,
       place: processPlace(),
       ...(cgroup === undefined ? {} : { cgroup }),
     },
@@ -67,7 +76,7 @@ export async function startHeld(launch: Launch): Promise<HeldProcess> {
     exited,
     closed,
     release: () => {
-      control.end("go\n");
+      control.end(`go\n${input}`);
     },
     letGo: () => {
       for (const stream of [stdin, stdout, stderr, control]) stream.destroy();
@@ -76,13 +85,13 @@ export async function startHeld(launch: Launch): Promise<HeldProcess> {
   };
 }
 
-function spawned({ argv, cwd, env, step }: Launch): ChildProcess {
+function spawned(argv: readonly string[], { launcher, cwd, step }: Held): ChildProcess {
   try {
-    return spawn("/bin/sh", ["-c", hold, "sh", ...argv], {
+    return spawn("/bin/sh", ["-c", launcher === undefined ? holdForProgram : holdForLauncher, "sh", ...argv], {
       cwd,
-      env: { ...env, [stepVariable]: step },
+      env: { [stepVariable]: step },
       detached: true,
-      stdio: ["pipe", "pipe", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe", "pipe", ...withoutInherited(4)],
     });
   } catch (thrown) {
     throw notStarted(cwd, thrown);

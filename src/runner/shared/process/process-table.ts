@@ -5,6 +5,8 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { promisify } from "node:util";
 
+import { ownEnvironment } from "../../../files/own-environment.ts";
+
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
@@ -108,7 +110,7 @@ function readIfPossible(path: string): string | undefined {
 
 const run = promisify(execFile);
 /** `ps` prints start times in the local time and language, so both are fixed. */
-const plainTime = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
+const plainTime = { ...ownEnvironment(), TZ: "UTC" };
 const psColumns = ["pid=", "ppid=", "pgid=", "stat=", "lstart="].flatMap((column) => ["-o", column]);
 
 /** @internal Exported for its tests only. */

@@ -2,6 +2,10 @@
 
 import { dirname } from "node:path";
 
+import type { Launcher } from "../process/launcher.ts";
+import { isVisible } from "./folder-access.ts";
+import { foldersOfServices, listeningSockets } from "./outside-services.ts";
+
 export interface Confinement {
   /** Real paths of the folders that may be written to. */
   readonly writable: readonly string[];
@@ -30,7 +34,27 @@ const resolver = "/run/systemd/resolve";
 
 type Mount = [path: string, ...args: string[]];
 
-/** The program and its arguments come after these. */
+export interface Bubblewrap {
+  readonly program: string;
+  /** Whether it can keep what it confines from making user namespaces, in which much more of the kernel can be reached. */
+  readonly deniesNamespaces: boolean;
+}
+
+export function bubblewrapLauncher({ program, deniesNamespaces }: Bubblewrap, confinement: Confinement): Launcher {
+  const denied = deniesNamespaces ? ["--unshare-user", "--disable-userns"] : [];
+  return { by: "bubblewrap", argv: [program, ...denied, ...bwrapArgv(withoutServices(confinement))] };
+}
+
+/** No caller can forget it: what listens outside is out of reach, with and without the network. */
+function withoutServices(confinement: Confinement): Confinement {
+  const { writable, readOnly, blank, binds = [] } = confinement;
+  const hidden = new Set([...confinement.hidden, ...foldersOfServices().filter((path) => !writable.includes(path))]);
+  const seen = [...writable, ...readOnly, ...binds.map(({ to }) => to)];
+  const sockets = listeningSockets((path) => isVisible(path, { writable: seen, hidden: [...hidden] }));
+  return { ...confinement, hidden: [...hidden], blank: [...new Set([...blank, ...sockets])] };
+}
+
+/** Two dashes, the program and its arguments come after these. @internal Exported for its tests only. */
 export function bwrapArgv(confinement: Confinement): string[] {
   const { writable, hidden, readOnly, blank, replaced, binds = [], network, cwd } = confinement;
   const mounts: Mount[] = [
@@ -62,7 +86,6 @@ export function bwrapArgv(confinement: Confinement): string[] {
     ...mounts.flatMap(([, ...args]) => args),
     "--chdir",
     cwd,
-    "--",
   ];
 }
 

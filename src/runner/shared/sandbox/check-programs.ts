@@ -1,19 +1,24 @@
 // Runs the programs of a verification: confined like all code of a workspace, without keys and with a home of their own.
 
+import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 
 import { TuttiError } from "../../../protocol/error.ts";
 import type { StepContext } from "../../../ports.ts";
 import type { CheckProgram, RunProgram } from "../../../verification/check-program.ts";
 import { CommandConfig } from "../../command/config.ts";
+import { plainEnvironment } from "../confined-program.ts";
+import type { Launcher } from "../process/launcher.ts";
 import { programOf } from "../../command/resolve-command.ts";
 import { runCommand } from "../../command/run-command.ts";
 import { confineSession } from "./confine-session.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
+import { type SeenMachine, seenMachine } from "./unseen-machine.ts";
 
-/** Variables without which few programs work, and which hold no secrets. */
-const plainVariables = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
+/** Makes test runners print the names of what passes, too; without output, in a list, they are what a run is compared by. */
+const reporting = { PYTEST_ADDOPTS: "-rfEsxXp", GOFLAGS: "-v" };
 
 export interface CheckProgramOptions {
   readonly sandbox: SandboxStatus;
@@ -26,6 +31,8 @@ export interface CheckProgramOptions {
 
 /** The step must be repeatable. Its process is noted, so that recovery ends it. */
 export function checkPrograms(options: CheckProgramOptions, step: StepContext): RunProgram {
+  // The same for all programs of a verification.
+  let machine: Promise<SeenMachine> | undefined;
   return async (program, signal) => {
     const { sandbox, unconfined = false } = options;
     if (!sandbox.confined && !unconfined) {
@@ -44,7 +51,12 @@ export function checkPrograms(options: CheckProgramOptions, step: StepContext): 
         duration_ms,
         signal: endedBy,
       } = await runCommand(
-        { config: await configOf(program, options), stdin: "", roots: [program.folder], offLimits: options.hidden },
+        {
+          ...(await prepared(program, options, await (machine ??= seenMachine()))),
+          stdin: "",
+          roots: [program.folder],
+          offLimits: options.hidden,
+        },
         during(step, signal),
       );
       return { ran: true, exit_code, signal: endedBy, timed_out, stdout, stderr, duration_ms };
@@ -72,31 +84,33 @@ function during(step: StepContext, signal: AbortSignal): StepContext {
   };
 }
 
-async function configOf(
+async function prepared(
   program: CheckProgram,
   { sandbox, hidden, toolchains }: CheckProgramOptions,
-): Promise<CommandConfig> {
+  machine: SeenMachine,
+): Promise<{ readonly config: CommandConfig; readonly launcher: Launcher | undefined }> {
   const { argv, cwd, folder, home, readable, network, timeoutMs, maxOutputBytes } = program;
-  const plain = plainEnvironment();
+  const plain = checkEnvironment();
   const [name, ...args] = argv;
   const path = await programOf(name, cwd, plain);
   const git = { readOnly: [], hidden: [], binds: readable.map((each) => ({ from: each, to: each, writable: false })) };
-  const place = { cwd, roots: [folder], home, hidden, toolchains, covered: [], git, network };
-  const confined = sandbox.confined ? await confineSession(sandbox, place, path) : { argv: [], env: {} };
-  return CommandConfig.parse({
-    argv: [...confined.argv, path, ...args],
+  const own = { toolchains: [...toolchains, ...machine.toolchains], unseen: machine.unseen };
+  const place = { cwd, roots: [folder], home, hidden, covered: [], git, network, ...own };
+  const confined = sandbox.confined ? await confineSession(sandbox, place, path) : undefined;
+  const config = CommandConfig.parse({
+    argv: [path, ...args],
     workdir: cwd,
-    env: { ...plain, HOME: home, TMPDIR: join(home, "tmp"), ...confined.env },
+    env: { ...plain, HOME: home, TMPDIR: join(home, "tmp"), ...confined?.env },
     env_allow: [],
     timeout_ms: timeoutMs,
     max_output_bytes: maxOutputBytes,
   });
+  return { config, launcher: confined?.launcher };
 }
 
-function plainEnvironment(): Record<string, string> {
-  const passed = plainVariables.flatMap((name): [string, string][] => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value]];
-  });
-  return { ...Object.fromEntries(passed), TERM: "dumb" };
+function checkEnvironment(): Record<string, string> {
+  // In a home of its own, cargo would find no version of itself.
+  const rust = process.env["RUSTUP_HOME"] ?? join(homedir(), ".rustup");
+  const toolchain = existsSync(rust) ? { RUSTUP_HOME: rust } : {};
+  return { ...plainEnvironment(), ...reporting, ...toolchain };
 }

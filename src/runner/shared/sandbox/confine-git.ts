@@ -1,30 +1,30 @@
 // Confines Tutti's own git where it may start a program, such as a filter: it can write only to the folders it is given.
 
-import { seatbeltArgv, seatbeltProfile } from "./seatbelt-profile.ts";
+import { seatbeltLauncher, seatbeltProfile } from "./seatbelt-profile.ts";
 import type { Confine } from "../../../workspace/own-git.ts";
-import { bwrapArgv } from "./bwrap-argv.ts";
+import { bubblewrapLauncher } from "./bwrap-argv.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
 
 /** Undefined when nothing confines programs on this machine. `hidden`: folders that no program may see. */
 export function confineGit(status: SandboxStatus, hidden: readonly string[]): Confine | undefined {
   if (!status.confined) return undefined;
-  const { by, program } = status;
   return ({ argv, cwd, writable, readable }) => {
     const limits = { writable, hidden, readOnly: [], blank: [], network: false };
-    if (by === "sandbox-exec") {
+    if (status.by === "sandbox-exec") {
       const profile = seatbeltProfile({
         ...limits,
         hidden: [],
         temporary: writable[0] ?? "/private/var/empty",
         mayChangeProtected: true,
       });
-      return [program, ...seatbeltArgv(profile), ...argv];
+      return [...seatbeltLauncher(status.program, profile).argv, "--", ...argv];
     }
     const binds = readable.map((path) => ({ from: path, to: path, writable: false }));
-    return [
-      program,
-      ...bwrapArgv({ ...limits, binds: binds.filter(({ to }) => !writable.includes(to)), cwd }),
-      ...argv,
-    ];
+    const launcher = bubblewrapLauncher(status, {
+      ...limits,
+      binds: binds.filter(({ to }) => !writable.includes(to)),
+      cwd,
+    });
+    return [...launcher.argv, "--", ...argv];
   };
 }

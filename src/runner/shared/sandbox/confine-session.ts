@@ -4,11 +4,13 @@ import { realpath, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, sep } from "node:path";
 
+import { absoluteFolders } from "../../../files/own-environment.ts";
 import { TuttiError } from "../../../protocol/error.ts";
-import { bwrapArgv, type Confinement } from "./bwrap-argv.ts";
+import { bubblewrapLauncher, type Confinement } from "./bwrap-argv.ts";
 import { type FolderAccess, folderAccess, isVisible, realFolders } from "./folder-access.ts";
+import type { Launcher } from "../process/launcher.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
-import { seatbeltArgv, seatbeltProfile } from "./seatbelt-profile.ts";
+import { seatbeltLauncher, seatbeltProfile } from "./seatbelt-profile.ts";
 
 /** Below the home folder: what version managers and installers put there. None of these holds a login. */
 const toolchainFolders = [
@@ -37,7 +39,7 @@ const toolchainFolders = [
 /** In the session's own home. */
 const emptySettings = ".no-settings.json";
 /** Where the home folders of people are. */
-const homeFolders = ["/home", "/root", "/Users"];
+export const homeFolders = ["/home", "/root", "/Users"];
 
 export interface SessionPlace {
   readonly cwd: string;
@@ -58,18 +60,20 @@ export interface SessionPlace {
     readonly binds: NonNullable<Confinement["binds"]>;
   };
   readonly network: boolean;
+  /** Further real paths that appear empty, but for the folders that it may change and toolchains. */
+  readonly unseen?: readonly string[];
 }
 
 export interface SessionConfinement {
-  /** Come before the program and its arguments. */
-  readonly argv: readonly string[];
+  readonly launcher: Launcher;
+  /** What the program finds in the sandbox. These variables are for the program itself. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 /** Throws when the program, an absolute path, would not be visible. */
 export async function confineSession(
   status: Extract<SandboxStatus, { confined: true }>,
-  { cwd, roots, home, hidden, toolchains, covered, git, network }: SessionPlace,
+  { cwd, roots, home, hidden, toolchains, covered, git, network, unseen = [] }: SessionPlace,
   program: string,
 ): Promise<SessionConfinement> {
   const person = homedir();
@@ -85,12 +89,12 @@ export async function confineSession(
   const place = await realpath(dirname(program)).catch(() => program);
   const isOwn = access.writable.some((root) => isWithin(program, root) || isWithin(place, root));
   const found = await realFolders([...known, ...(isOwn ? [] : await packageOf(program))]);
-  const readable = found.filter((folder) => !homes.some((each) => isWithin(each, folder)));
+  const readable = found.filter((folder) => ![...homes, ...unseen].some((each) => isWithin(each, folder)));
   const ownHome = await realpath(home);
   const writable = [...access.writable, ownHome];
   const seen: FolderAccess = {
     ...access,
-    hidden: [...new Set([...access.hidden, ...homes])],
+    hidden: [...new Set([...access.hidden, ...homes, ...unseen])],
     writable: [...writable, ...readable],
   };
   const cover = await coveredParts(covered, cwd);
@@ -102,7 +106,9 @@ export async function confineSession(
     network,
   };
   const protectedFiles = access.before.readOnly.filter((path) => !isCovered(path));
-  const path = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => isVisible(folder, seen));
+  const path = absoluteFolders(process.env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => isVisible(folder, seen));
   const env = { PATH: path.join(delimiter) };
   if (!isVisible(program, seen)) {
     const why = `${program} is in a folder that a confined session cannot see`;
@@ -113,7 +119,7 @@ export async function confineSession(
     const replaced = { paths: cover.files, by: join(ownHome, emptySettings) };
     await writeFile(replaced.by, "{}\n");
     return {
-      argv: [status.program, ...bwrapArgv({ ...limits, readOnly, replaced, binds: git?.binds ?? [], cwd })],
+      launcher: bubblewrapLauncher(status, { ...limits, readOnly, replaced, binds: git?.binds ?? [], cwd }),
       env: { ...env, TMPDIR: "/tmp" },
     };
   }
@@ -121,7 +127,7 @@ export async function confineSession(
   const blank = [...limits.blank, ...cover.files];
   const options = { ...limits, blank, readOnly: protectedFiles, visible: readable };
   const profile = seatbeltProfile({ ...options, temporary, mayChangeProtected: false });
-  return { argv: [status.program, ...seatbeltArgv(profile)], env: { ...env, TMPDIR: temporary } };
+  return { launcher: seatbeltLauncher(status.program, profile), env: { ...env, TMPDIR: temporary } };
 }
 
 /** A link is covered where it leads to. */

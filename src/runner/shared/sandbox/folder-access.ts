@@ -5,9 +5,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { readOffLimits, refuseInside } from "../../../agent/workspace/off-limits.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import { findProtected, type ProtectedFiles } from "./find-protected.ts";
-
-/** Folders with sockets of system services. A program that can merely see a socket can use the service, so they are hidden. */
-const serviceFolders = ["/run", "/var/run"];
+import { foldersOfServices } from "./outside-services.ts";
 
 /** The folders that a confined program may write to and those that it cannot see. */
 export interface FolderAccess {
@@ -29,7 +27,7 @@ export async function folderAccess(roots: readonly string[], hidden: readonly st
   }
   const offLimits = readOffLimits(hidden);
   for (const root of writable) refuseInside(root, offLimits);
-  const invisible = await realFolders([...serviceFolders, ...hidden]);
+  const invisible = await realFolders([...foldersOfServices(), ...hidden]);
   const before = await findProtected(writable, offLimits);
   const isFolder = await Promise.all(before.offLimits.map(async (path) => (await lstat(path)).isDirectory()));
   return {

@@ -281,3 +281,21 @@ test("where a program cannot be confined, this is said with what to do", async (
   assert.ok(!refused.confined);
   assert.match(refused.reason, /cannot confine.*No permissions to create new namespace/);
 });
+
+test("a bubblewrap that cannot deny namespaces still confines, and the status says so", { skip }, async (t) => {
+  if (!status.confined || status.by !== "bubblewrap") return;
+  const { root } = workspace(t);
+  const old = 'case " $* " in *" --disable-userns "*) echo "bwrap: Unknown option --disable-userns" >&2; exit 1;; esac';
+  writeFileSync(join(root, "bwrap"), `#!/bin/sh\n${old}\nexec ${status.program} "$@"\n`, { mode: 0o755 });
+  const found = await probeSandbox({ PATH: root });
+  assert.partialDeepStrictEqual(found, { confined: true, by: "bubblewrap", deniesNamespaces: false });
+  const tool = runTool(sandboxCommands(found, { aside }));
+  assert.equal((await ran(tool, { argv: ["true"] }, [root])).exit_code, 0);
+});
+
+test("a confined program makes no user namespaces of its own", { skip }, async (t) => {
+  if (!status.confined || status.by !== "bubblewrap" || !status.deniesNamespaces) return;
+  const { root } = workspace(t);
+  const { stdout } = await ran(confinedTool(), shell("unshare --user true; echo $?"), [root]);
+  assert.notEqual(stdout.trim(), "0");
+});

@@ -10,9 +10,10 @@ import type { StepContext } from "../../../ports.ts";
 import { CommandConfig } from "../../command/config.ts";
 import { environmentOf, programOf, workdirOf } from "../../command/resolve-command.ts";
 import { type CommandOptions, runCommand } from "../../command/run-command.ts";
-import { bwrapArgv } from "./bwrap-argv.ts";
-import { seatbeltArgv, seatbeltProfile } from "./seatbelt-profile.ts";
+import { bubblewrapLauncher } from "./bwrap-argv.ts";
+import { seatbeltLauncher, seatbeltProfile } from "./seatbelt-profile.ts";
 import { type ProcessNote, stepVariable } from "../process/end-processes.ts";
+import type { Launcher } from "../process/launcher.ts";
 import { type FolderAccess, folderAccess, isVisible } from "./folder-access.ts";
 import { HeldStore } from "./held-files.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
@@ -54,8 +55,9 @@ export function sandboxCommands(status: SandboxStatus, { hidden = [], aside }: S
       const access = status.confined ? await folderAccess(roots, hidden) : undefined;
       const config = configOf(command, { workdir, access });
       const found = await resolveProgram(command, { workdir, access, env: environmentOf(config) });
-      const { argv, env, done } = await confine(status, { command, access, workdir, found });
-      const options = { config: { ...config, argv, env: { ...config.env, ...env } }, stdin: command.stdin, roots };
+      const { launcher, env, done } = await confine(status, { command, access, workdir });
+      const ready = { ...config, argv: found, env: { ...config.env, ...env } };
+      const options = { config: ready, launcher, stdin: command.stdin, roots };
       try {
         if (held === undefined || access === undefined) {
           const { leftovers: _, ...outcome } = await runCommand({ ...options, offLimits: hidden }, step);
@@ -101,30 +103,28 @@ interface Confining {
   readonly command: Command;
   readonly access: FolderAccess | undefined;
   readonly workdir: string;
-  /** The program and its arguments. */
-  readonly found: readonly [string, ...string[]];
 }
 
 interface Confined {
-  readonly argv: [string, ...string[]];
+  readonly launcher: Launcher | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly done: () => Promise<void>;
 }
 
-async function confine(status: SandboxStatus, { command, access, workdir, found }: Confining): Promise<Confined> {
+async function confine(status: SandboxStatus, { command, access, workdir }: Confining): Promise<Confined> {
   const done = async (): Promise<void> => undefined;
-  if (!status.confined || access === undefined) return { argv: [...found], env: {}, done };
+  if (!status.confined || access === undefined) return { launcher: undefined, env: {}, done };
   const { writable, hidden, blank, before } = access;
   const readOnly = command.mayChangeProtected ? [] : before.readOnly;
   const limits = { writable, hidden, blank, readOnly, network: command.network };
   if (status.by === "bubblewrap") {
-    return { argv: [status.program, ...bwrapArgv({ ...limits, cwd: workdir }), ...found], env: {}, done };
+    return { launcher: bubblewrapLauncher(status, { ...limits, cwd: workdir }), env: {}, done };
   }
   // Everybody sees the same /tmp on macOS, so the program gets a folder of its own for temporary files.
   const temporary = await realpath(await mkdtemp(join(tmpdir(), "tutti-run-")));
   const profile = seatbeltProfile({ ...limits, temporary, mayChangeProtected: command.mayChangeProtected });
   return {
-    argv: [status.program, ...seatbeltArgv(profile), ...found],
+    launcher: seatbeltLauncher(status.program, profile),
     env: { TMPDIR: temporary },
     done: () => rm(temporary, { recursive: true, force: true }),
   };

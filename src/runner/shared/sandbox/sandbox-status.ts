@@ -5,15 +5,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
+import { ownEnvironment, ownPath } from "../../../files/own-environment.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import { programOf } from "../../command/resolve-command.ts";
-import { bwrapArgv } from "./bwrap-argv.ts";
-import { seatbeltArgv, seatbeltProfile } from "./seatbelt-profile.ts";
+import { bubblewrapLauncher } from "./bwrap-argv.ts";
+import { seatbeltLauncher, seatbeltProfile } from "./seatbelt-profile.ts";
 
 export type SandboxStatus =
   | {
       readonly confined: true;
-      readonly by: "bubblewrap" | "sandbox-exec";
+      readonly by: "bubblewrap";
+      readonly program: string;
+      readonly version: string;
+      /** Whether a confined program cannot make user namespaces of its own. */
+      readonly deniesNamespaces: boolean;
+    }
+  | {
+      readonly confined: true;
+      readonly by: "sandbox-exec";
       readonly program: string;
       readonly version: string;
     }
@@ -28,14 +37,12 @@ const seatbelt = "/usr/bin/sandbox-exec";
 /** A program that tries to write where it must not: confined, it fails, and the probe succeeds. */
 async function probeSeatbelt(): Promise<SandboxStatus> {
   const profile = seatbeltProfile({ ...nothingWritable, temporary: "/private/var/empty", mayChangeProtected: false });
+  const [program, ...args] = seatbeltLauncher(seatbelt, profile).argv;
   try {
-    await run(
-      seatbelt,
-      [...seatbeltArgv(profile), "/bin/sh", "-c", `! { : > "$0"; } 2> /dev/null`, join(tmpdir(), "x")],
-      {
-        timeout: probeMs,
-      },
-    );
+    await run(program, [...args, "--", "/bin/sh", "-c", `! { : > "$0"; } 2> /dev/null`, join(tmpdir(), "x")], {
+      timeout: probeMs,
+      env: ownEnvironment(),
+    });
     return { confined: true, by: "sandbox-exec", program: seatbelt, version: "of this macOS" };
   } catch (thrown) {
     const reason = `sandbox-exec cannot confine a program here: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
@@ -58,20 +65,22 @@ export async function probeSandbox(
   const path = env["PATH"];
   let program: string;
   try {
-    program = await programOf("bwrap", "/", path === undefined ? {} : { PATH: path });
+    program = await programOf("bwrap", "/", path === undefined ? {} : { PATH: ownPath(path) });
   } catch (thrown) {
     if (!(thrown instanceof TuttiError)) throw thrown;
     const advice = "install it, for example with: apt-get install bubblewrap";
     return { confined: false, reason: "bubblewrap (bwrap) is not installed", advice };
   }
-  const argv = bwrapArgv({ ...nothingWritable, cwd: "/" });
   try {
-    await run(program, [...argv, "/bin/sh", "-c", ": > /tmp/x && [ ! -w / ]"], {
-      timeout: probeMs,
-      cwd: tmpdir(),
-    });
-    const { stdout } = await run(program, ["--version"], { timeout: probeMs });
-    return { confined: true, by: "bubblewrap", program, version: stdout.trim().replace(/^bubblewrap\s+/, "") };
+    // Bubblewrap before 0.8 cannot deny namespaces, and some containers do not let it.
+    const deniesNamespaces = await tryBubblewrap(program, true).then(
+      () => true,
+      () => false,
+    );
+    if (!deniesNamespaces) await tryBubblewrap(program, false);
+    const { stdout } = await run(program, ["--version"], { timeout: probeMs, env: ownEnvironment() });
+    const version = stdout.trim().replace(/^bubblewrap\s+/, "");
+    return { confined: true, by: "bubblewrap", program, version, deniesNamespaces };
   } catch (thrown) {
     const output = thrown instanceof Error && "stderr" in thrown ? String(thrown.stderr).trim().split("\n").at(-1) : "";
     const reason = `bubblewrap is installed but cannot confine a program here${output ? `: ${output}` : ""}`;
@@ -79,4 +88,13 @@ export async function probeSandbox(
       "allow user namespaces (in a container: its security profile), or programs run unconfined and need approval";
     return { confined: false, reason, advice };
   }
+}
+
+async function tryBubblewrap(program: string, deniesNamespaces: boolean): Promise<void> {
+  const { argv } = bubblewrapLauncher({ program, deniesNamespaces }, { ...nothingWritable, cwd: "/" });
+  await run(argv[0], [...argv.slice(1), "--", "/bin/sh", "-c", ": > /tmp/x && [ ! -w / ]"], {
+    timeout: probeMs,
+    cwd: tmpdir(),
+    env: ownEnvironment(),
+  });
 }

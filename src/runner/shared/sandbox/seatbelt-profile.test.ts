@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import fc from "../../../../test/support/properties.ts";
 
-import { seatbeltArgv, type SeatbeltOptions, seatbeltProfile } from "./seatbelt-profile.ts";
+import { seatbeltLauncher, type SeatbeltOptions, seatbeltProfile } from "./seatbelt-profile.ts";
 
 const base: SeatbeltOptions = {
   writable: ["/work"],
@@ -135,5 +135,6 @@ test("what is hidden is denied last, so that no other rule allows it", () => {
 });
 
 test("the profile is one argument, and the program comes after the end of the options", () => {
-  assert.deepEqual(seatbeltArgv("(version 1)"), ["-p", "(version 1)", "--"]);
+  const { argv } = seatbeltLauncher("/usr/bin/sandbox-exec", "(version 1)");
+  assert.deepEqual(argv, ["/usr/bin/sandbox-exec", "-p", "(version 1)"]);
 });

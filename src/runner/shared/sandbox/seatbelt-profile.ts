@@ -1,12 +1,7 @@
 // The profile with which `sandbox-exec` of macOS confines a program: it can read the machine and change only the task's folders.
 
-import {
-  editorFiles,
-  editorFolder,
-  protectedFiles,
-  protectedFolders,
-  workspaceEnding,
-} from "../../../core/protected-path.ts";
+import { namePatterns } from "../../../core/protected-path.ts";
+import type { Launcher } from "../process/launcher.ts";
 import type { Confinement } from "./bwrap-argv.ts";
 
 /** Written by many programs; they are devices, so nothing is kept in them. */
@@ -70,21 +65,19 @@ function isInside(path: string, folder: string): boolean {
   return path !== folder && path.startsWith(folder === "/" ? folder : `${folder}/`);
 }
 
-/** `sandbox-exec` takes the profile as an argument. The program and its arguments come after these. */
-export function seatbeltArgv(profile: string): string[] {
-  return ["-p", profile, "--"];
+/** `sandbox-exec` takes the profile as an argument. */
+export function seatbeltLauncher(program: string, profile: string): Launcher {
+  return { by: "sandbox-exec", argv: [program, "-p", profile] };
 }
 
 /** By name, so that a protected file which does not exist yet cannot be created either. */
 function protectedPatterns(root: string): string[] {
   const inside = `^${escapeRegex(root === "/" ? "" : root)}/(.*/)?`;
-  const pattern = (rest: string): string => `(regex ${quote(`${inside}${rest}`)})`;
-  return [
-    ...[...protectedFolders, ...protectedFiles].map((name) => pattern(`${anyCase(name)}(/.*)?$`)),
-    pattern(`${anyCase("tutti.config.")}[^/]*$`),
-    pattern(`[^/]*${anyCase(workspaceEnding)}$`),
-    pattern(`${anyCase(editorFolder)}/(${editorFiles.map(anyCase).join("|")})$`),
-  ];
+  return namePatterns.map(({ folder, start, end }) => {
+    const outer = folder === undefined ? "" : `${anyCase(folder)}/`;
+    const name = end === undefined ? anyCase(start) : `${anyCase(start)}[^/]*${anyCase(end)}`;
+    return `(regex ${quote(`${inside}${outer}${name}(/.*)?$`)})`;
+  });
 }
 
 /** The usual file systems of macOS ignore case. */

@@ -5,10 +5,11 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
 import { TuttiError } from "../../../../src/client/index.ts";
+import { argvLine } from "../../../../src/protocol/index.ts";
 import { useConnection } from "../../api/connection.tsx";
 import { duration } from "../../format/show-time.ts";
 import { Dialog, Facts, TimeAgo } from "../../ui/controls.tsx";
-import { OutputBlock, Sentence, Words } from "../../ui/outside-text.tsx";
+import { OutputBlock, Sentence, VisiblePieces } from "../../ui/outside-text.tsx";
 import { StateMark } from "../../ui/state-mark.tsx";
 import { Pending } from "../problem-pages.tsx";
 import { ReviewEnvelope } from "../review-envelope.tsx";
@@ -46,7 +47,7 @@ export function EvidenceDialog({
           {found.fact.kind === "check" ? (
             <>
               <code className="command">
-                <Words text={found.fact.argv.join(" ")} />
+                <VisiblePieces text={argvLine(found.fact.argv)} />
               </code>
               <p className="small">
                 <Sentence text={found.fact.reason} />

@@ -182,7 +182,7 @@ const nodeTypes = { task: TaskBox };
 
 /** What the link says counts once Tutti has judged the work; until then, what the task is doing. */
 export function shownState(task: LiveTask | undefined, link: string | undefined): string {
-  if (link === "verified" || link === "failed" || link === "superseded") return link;
+  if (link === "verified" || link === "unverified" || link === "failed" || link === "superseded") return link;
   return task?.status ?? "planned";
 }
 

@@ -4,7 +4,8 @@ import type { ReactNode } from "react";
 import { useState } from "react";
 
 import { useAsks, useBoard, useStatus } from "../../api/queries.ts";
-import { plural } from "../../format/show-time.ts";
+import type { ServiceStatus } from "../../../../src/client/index.ts";
+import { count, money, plural } from "../../format/show-time.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { GoalList } from "./goal-list.tsx";
 import { Inbox } from "./inbox.tsx";
@@ -28,7 +29,7 @@ export function HomePage(): ReactNode {
           {status === undefined ? null : (
             <p className="soft small num">
               {plural(status.tasks.running, "task")} running, {status.tasks.pending} queued,{" "}
-              {status.tasks.input_required} waiting · Tutti {status.version}
+              {status.tasks.input_required} waiting{todayText(status.day)} · Tutti {status.version}
             </p>
           )}
         </div>
@@ -41,4 +42,15 @@ export function HomePage(): ReactNode {
       {isNew ? <NewGoalDialog folders={board?.folders ?? []} onClose={() => setNew(false)} /> : null}
     </div>
   );
+}
+
+/** What was used of the caps of the day, where there are some. */
+function todayText(day: ServiceStatus["day"]): string {
+  if (day === undefined) return "";
+  const { money_micro_usd: paid, tokens } = day;
+  const parts = [
+    ...(paid === null ? [] : [`${money(paid.used)} of ${money(paid.limit + paid.raised)}`]),
+    ...(tokens === null ? [] : [`${count(tokens.used)} of ${count(tokens.limit + tokens.raised)} tokens`]),
+  ];
+  return ` · today ${parts.join(", ")}`;
 }

@@ -19,11 +19,12 @@ export function AccessKeys(): ReactNode {
   const { tutti, queries } = useConnection();
   const [name, setName] = useState("");
   const [role, setRole] = useState<KeyRole>("viewer");
+  const [person, setPerson] = useState(false);
   const [made, setMade] = useState<MadeKey>();
   const keys = useQuery({ queryKey: ["keys"], queryFn: () => tutti.keys(), retry: false });
   const refresh = (): Promise<void> => queries.invalidateQueries({ queryKey: ["keys"] });
   const add = async (): Promise<void> => {
-    const key = await attempt(() => tutti.addKey({ name: name.trim(), role }));
+    const key = await attempt(() => tutti.addKey({ name: name.trim(), role, person }));
     if (key === undefined) return;
     setMade(key);
     setName("");
@@ -57,6 +58,7 @@ export function AccessKeys(): ReactNode {
               )}
             </span>
           </div>
+          <span className="tag">{key.person ? "person" : "program"}</span>
           <span className="tag">{key.role}</span>
           {key.revoked_at === null ? (
             <button type="button" className="button danger tight" onClick={() => void revoke(key.id)}>
@@ -101,6 +103,10 @@ export function AccessKeys(): ReactNode {
             </option>
           ))}
         </select>
+        <label className="small row">
+          <input type="checkbox" checked={person} onChange={(event) => setPerson(event.target.checked)} />
+          used by a person
+        </label>
         <button type="submit" className="button" disabled={name.trim() === ""}>
           Add
         </button>

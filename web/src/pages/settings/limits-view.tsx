@@ -1,8 +1,9 @@
-// What Tutti allows where nobody says otherwise: budgets, tasks at the same time, room on the disk, and idle sessions.
+// What Tutti allows where nobody says otherwise: budgets, what a day may cost, tasks at the same time, room on the disk, and idle sessions.
 
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 
+import type { ServiceSetup } from "../../../../src/client/index.ts";
 import { useConnection } from "../../api/connection.tsx";
 import { bytes } from "../../format/show-bytes.ts";
 import { count, duration, money, plural } from "../../format/show-time.ts";
@@ -13,7 +14,7 @@ export function Limits(): ReactNode {
   const { tutti } = useConnection();
   const setup = useQuery({ queryKey: ["setup"], queryFn: () => tutti.setup() });
   if (setup.data === undefined) return <Pending error={setup.error} />;
-  const { budget, slots, min_free_bytes, workspaces, setup_cache, sessions } = setup.data.limits;
+  const { budget, slots, day, min_free_bytes, workspaces, setup_cache, sessions } = setup.data.limits;
   return (
     <Card title="Limits">
       <div className="col loose">
@@ -28,6 +29,7 @@ export function Limits(): ReactNode {
               `${plural(budget.tasks, "task")}, ${plural(budget.depth, "level")} deep, ${budget.concurrency} at the same time`,
             ],
             ["All tasks together", `${slots} at the same time`],
+            ["A day", dayText(day)],
             [
               "Free disk",
               min_free_bytes === null
@@ -49,12 +51,20 @@ export function Limits(): ReactNode {
           ]}
         />
         <p className="tiny faint">
-          The room on the disk and the sessions are set in your own config, <code>~/.tutti/tutti.config.ts</code>, and
-          the free disk with <code>tutti up --min-free</code>.
+          The day, the room on the disk and the sessions are set in your own config,{" "}
+          <code>~/.tutti/tutti.config.ts</code>, and the free disk with <code>tutti up --min-free</code>.
         </p>
       </div>
     </Card>
   );
+}
+
+function dayText(day: ServiceSetup["limits"]["day"]): string {
+  const caps = [
+    ...(day.money_micro_usd === null ? [] : [money(day.money_micro_usd)]),
+    ...(day.tokens === null ? [] : [`${count(day.tokens)} tokens`]),
+  ];
+  return caps.length === 0 ? "No cap over all work" : `${caps.join(" and ")} over all work, from 00:00 UTC`;
 }
 
 function room(maxBytes: number | null, keepDays: number | null): string {

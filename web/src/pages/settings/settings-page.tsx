@@ -3,12 +3,13 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 
+import { anyWords, argvLine } from "../../../../src/protocol/index.ts";
 import { useConnection } from "../../api/connection.tsx";
 import { useStatus } from "../../api/queries.ts";
 import { attempt } from "../../api/toasts.tsx";
 import { money } from "../../format/show-time.ts";
 import { Card, Empty, Facts, TimeAgo } from "../../ui/controls.tsx";
-import { Words } from "../../ui/outside-text.tsx";
+import { VisiblePieces, Words } from "../../ui/outside-text.tsx";
 import { Pending } from "../problem-pages.tsx";
 import { AccessKeys } from "./access-keys.tsx";
 import { Limits } from "./limits-view.tsx";
@@ -177,7 +178,9 @@ function Approvals(): ReactNode {
           <div key={id} className="item">
             <div className="col tightest grow">
               <code>
-                <Words text={calls.argv?.join(" ") ?? calls.tool} />
+                <VisiblePieces
+                  text={calls.argv === undefined ? calls.tool : argvLine(calls.argv, { placeholder: anyWords })}
+                />
               </code>
               <span className="tiny faint">
                 {project} · by {by} <TimeAgo at={at} />

@@ -2,6 +2,7 @@
 
 import { memo, type ReactNode, useState } from "react";
 
+import { argvLine } from "../../../../src/protocol/index.ts";
 import { duration } from "../../format/show-time.ts";
 import type { ToolEntry, TranscriptEntry } from "../../live/fold-transcript.ts";
 import { TimeAgo } from "../../ui/controls.tsx";
@@ -124,10 +125,14 @@ function textIn(value: unknown, name: string): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
+function wordText(word: unknown): string {
+  return typeof word === "string" ? word : (JSON.stringify(word) ?? "");
+}
+
 function firstWords(input: unknown): string {
   if (input === null || typeof input !== "object") return "";
   const argv: unknown = Reflect.get(input, "argv");
-  if (Array.isArray(argv)) return argv.join(" ");
+  if (Array.isArray(argv)) return argvLine(argv.map(wordText));
   for (const name of ["command", "path", "pattern", "query", "question", "content", "url"]) {
     const text = textIn(input, name);
     if (text !== undefined) return text.slice(0, 200);

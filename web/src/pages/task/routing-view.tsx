@@ -3,7 +3,7 @@
 import { type ReactNode, useMemo } from "react";
 
 import type { TaskEvent } from "../../../../src/client/index.ts";
-import { Review } from "../../../../src/protocol/index.ts";
+import { argvLine, Review } from "../../../../src/protocol/index.ts";
 import { workerName } from "../../live/fold-tasks.ts";
 import { Card, Empty, Facts, TimeAgo } from "../../ui/controls.tsx";
 import { OutputBlock, Words } from "../../ui/outside-text.tsx";
@@ -95,7 +95,7 @@ export function RoutingView({ events }: { readonly events: readonly TaskEvent[] 
           id={each.id}
           title={
             each.fact.kind === "check"
-              ? `Check: ${each.fact.argv.join(" ")}`
+              ? `Check: ${argvLine(each.fact.argv)}`
               : each.fact.kind === "review"
                 ? "Review envelope"
                 : `Fact: ${each.fact.kind}`
