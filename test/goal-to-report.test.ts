@@ -168,7 +168,7 @@ test(
           ],
         },
       },
-      ["accept: I read it", "accept: I read it", "accept as it is"],
+      ["accept: I read it", "accept: I read it", "accept: nothing was left to change", "accept as it is"],
     );
     assert.equal(report.status, "done", `${report.reason} ${questions.join("\n")}`);
     assert.match(questions.at(-1) ?? "", /all tasks together: `\/bin\/sh check\.sh` failed.*accept the work as it is/);

@@ -1,5 +1,6 @@
 // What tests share that freeze or kill nodes in processes of their own.
 
+import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,11 +38,13 @@ export function startNode(
   t.after(() => killChild(child));
   const said: string[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => said.push(line));
-  return {
-    child,
-    said,
-    hears: async (word) => void (await until(() => said.includes(word), `${name} says ${word}`, 60_000)),
+  let ended: string | undefined;
+  child.once("exit", (code, signal) => (ended = `${name} ended with ${code ?? signal} and said ${said.join(", ")}`));
+  const hears = async (word: string): Promise<void> => {
+    await until(() => said.includes(word) || ended !== undefined, `${name} says ${word}`);
+    assert.ok(said.includes(word), ended);
   };
+  return { child, said, hears };
 }
 
 /** Its process has been stopped by a signal. */

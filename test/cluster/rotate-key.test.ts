@@ -81,7 +81,7 @@ test("a cluster is given another key while its nodes work; one that does not hav
   // Without the next one, a node stops in order.
   const forced = at(a, ["cluster-key", "rotate", "--force"]);
   assert.equal(forced.status, 0, forced.stderr);
-  const ended = await within(() => second.ended, "the end of the node without the key", 60_000);
+  const ended = await within(() => second.ended, "the end of the node without the key");
   assert.equal(ended, 5, second.said());
   assert.match(
     second.said(),

@@ -24,14 +24,14 @@ test("two nodes together stay within the cap of the day, ask once, and go on whe
     roots.push((await tutti.invoke(spendthrift(at), { folder, anew: true })).task);
   };
   for (let at = 0; at < 14; at += 1) await start(at);
-  await until(() => allWait(two.tutti, roots, server), undefined, 60_000);
+  await until(() => allWait(two.tutti, roots, server));
   assert.ok(server.received.length > 1 && server.received.length * perCall <= cap, `${server.received.length} calls`);
   const [asked, ...more] = await capAsks(two.tutti);
   assert.deepEqual(more, []);
 
   await one.kill();
   await until(async () => (await two.tutti.nodes()).nodes.filter(({ state }) => state === "alive").length === 1);
-  await until(() => allWait(two.tutti, roots, server), undefined, 60_000);
+  await until(() => allWait(two.tutti, roots, server));
   const [ask, ...others] = await capAsks(two.tutti);
   assert.deepEqual([ask?.id, others], [asked?.id, []]);
   assert.ok(server.received.length * perCall <= cap);
@@ -40,7 +40,7 @@ test("two nodes together stay within the cap of the day, ask once, and go on whe
   const given = await two.tutti.answer(ask?.id ?? "", { kind: "question", value: ask?.choices?.[0] }, me);
   assert.ok(given.accepted);
   await until(() => server.received.length > sent, undefined, 30_000);
-  const stop = await until(async () => (await capAsks(two.tutti)).find(({ id }) => id !== ask?.id), undefined, 60_000);
+  const stop = await until(async () => (await capAsks(two.tutti)).find(({ id }) => id !== ask?.id));
   assert.ok((await two.tutti.answer(stop.id, { kind: "question", value: "stop what waits" }, me)).accepted);
   for (const root of roots) await two.tutti.result(root);
   assert.ok(server.received.length * perCall <= 2 * cap, `${server.received.length} calls`);

@@ -3,10 +3,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Nothing is measured by it: a machine may be ten times slower than another, and only what never comes should fail. */
-const patienceMs = 60_000;
+const patienceMs = 240_000;
 const lookEveryMs = 2;
 
-/** Looks again and again until there is something, and returns it; fails after a minute, or the time given. */
+/** Looks again and again until there is something, and returns it; fails after four minutes, or the time given. */
 export async function until<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
   what = look.toString(),

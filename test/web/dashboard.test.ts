@@ -21,7 +21,7 @@ import { steeringCases } from "./steering-cases.ts";
 import { taskPageCases } from "./task-page-cases.ts";
 import { type UpProcess, type UpScene, upScene } from "../support/up-process.ts";
 
-const patienceMs = 30_000;
+const patienceMs = 240_000;
 const person = { kind: "person", name: "Ada" } as const;
 
 let scene: UpScene;

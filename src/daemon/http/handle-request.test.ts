@@ -21,7 +21,13 @@ before(async () => {
   };
   kit = await openKit({
     runners: { loop: async () => "done" },
-    http: { log, allowedHosts: ["box.example", "other.example:99"], allowedOrigins: ["https://board.example"] },
+    http: {
+      log,
+      allowedHosts: ["box.example", "other.example:99"],
+      allowedOrigins: ["https://board.example"],
+      // Client and server share this process: when it is kept busy, none may close a connection that the other still uses.
+      timeouts: { keepAliveTimeout: 600_000 },
+    },
   });
   task = await kit.start({ agent: "a" });
   await kit.state.engine.result(task);

@@ -53,7 +53,7 @@ describe("a delegated task and the end of its process", { skip }, () => {
         return child;
       };
       const first = start();
-      await within(() => appears(join(root, `reached-${point}`)), `the process stops ${where}`, 60_000);
+      await within(() => appears(join(root, `reached-${point}`)), `the process stops ${where}`);
       await killChild(first);
       const { result, moved, evidence } = await outcomeOf(start());
       assert.equal(result.state, "verified", result.reason);
