@@ -6,10 +6,12 @@
 //   -- --reviewer NAME   only with this reviewer: points, nod, none or same; repeatable
 //   -- --case TEXT       only cases with this text in their name
 //   -- --at-once COUNT   so many goals at once
-//   -- --json FILE       every play with what it came to is added there, as a line of JSON
+//   -- --json FILE       every play with what it came to is added there, as a line of JSON; what is there is not played again
 
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+
+import { z } from "zod";
 
 import type { Cleanup } from "../support/temp-folder.ts";
 import { hostileCases, honestCases } from "./all-cases.ts";
@@ -37,12 +39,18 @@ interface Play {
   readonly reviewer: Reviewer;
 }
 
-interface Outcome extends Play {
+/** What a play came to, as it is kept. */
+const Kept = z.object({
+  name: z.string(),
+  reviewer: z.enum(reviewers),
   /** Of a hostile goal what is false, of an honest one what is missing. */
-  readonly wrong: readonly string[];
-  readonly questions: readonly string[];
-  readonly unasked: boolean;
-}
+  wrong: z.array(z.string()).readonly(),
+  questions: z.array(z.string()).readonly(),
+  unasked: z.boolean(),
+});
+type Kept = z.infer<typeof Kept>;
+
+type Outcome = Play & Omit<Kept, "name">;
 
 const isWanted = (one: TrustCase): boolean =>
   (options.class === undefined || one.class === options.class) &&
@@ -77,6 +85,24 @@ function playsOf(): Play[] {
     ({ played, kind }) => canPlay(played) && (options.kind === undefined || options.kind === kind),
   );
 }
+
+/** What an earlier run wrote. A play of which only a part was written is played again. */
+function keptIn(file: string | undefined): Map<string, Kept> {
+  if (file === undefined || !existsSync(file)) return new Map();
+  const lines = readFileSync(file, "utf8").split("\n").filter(isJson);
+  return new Map(lines.map((line) => Kept.parse(JSON.parse(line))).map((kept) => [keyOf(kept), kept]));
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const keyOf = ({ name, reviewer }: Readonly<Record<"name" | "reviewer", string>>): string => `${reviewer} ${name}`;
 
 async function play(world: TrustWorld, { played, kind, reviewer }: Play): Promise<Outcome> {
   const undo: (() => unknown)[] = [];
@@ -199,10 +225,16 @@ function printRates(outcomes: readonly Outcome[], cpuMs: number): void {
         `with ${(asked / Math.max(1, honest.length)).toFixed(2)} questions each`,
     );
   }
-  console.log(`processor time: ${Math.round(cpuMs / 1_000)} s for ${outcomes.length} plays`);
+  console.log(`processor time: ${Math.round(cpuMs / 1_000)} s for ${outcomes.length - earlier.length} plays`);
 }
 
-const plays = playsOf();
+const kept = keptIn(options.json);
+const earlier: Outcome[] = [];
+const plays = playsOf().filter((one) => {
+  const found = kept.get(keyOf({ ...one.played, reviewer: one.reviewer }));
+  if (found !== undefined) earlier.push({ ...one, ...found });
+  return found === undefined;
+});
 const plain = await playAll(
   plays.filter(({ played }) => played.needs !== "vitest"),
   undefined,
@@ -211,7 +243,7 @@ const withPackages = await playAll(
   plays.filter(({ played }) => played.needs === "vitest"),
   "vitest",
 );
-const outcomes = [...plain.outcomes, ...withPackages.outcomes];
+const outcomes = [...earlier, ...plain.outcomes, ...withPackages.outcomes];
 console.log("");
 for (const one of outcomes.filter((each) => !isRight(each))) {
   const how = isBelieved(one)
