@@ -93,7 +93,9 @@ export const localHost: Host = {
   },
   async openProject(from, options) {
     await openCommandDocuments(options.state);
-    return (await import("./project/open-project.ts")).openProject(from, options);
+    const daemonAt = async (state: string): Promise<string | undefined> =>
+      (await (await import("./lifecycle/find-daemon.ts")).findDaemon(state))?.url;
+    return (await import("./project/open-project.ts")).openProject(from, { ...options, daemonAt });
   },
   async standingApprovals(folder) {
     await openCommandDocuments(folder);

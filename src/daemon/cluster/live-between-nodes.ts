@@ -1,18 +1,13 @@
-// Text that is being written at other nodes: asked for while somebody here listens, and given to other nodes that ask.
+// Text that is being written at other nodes: asked for while somebody here listens.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 
-import { toTuttiError } from "../../protocol/error.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { LiveDelta } from "../../protocol/task/event.ts";
-import type { HttpError } from "../http/http-error.ts";
-import { securityHeaders } from "../http/security-headers.ts";
 import type { SharedByNodes } from "../state/kept-records.ts";
 import type { LiveRelay } from "../state/live-relay.ts";
 import type { OtherNode } from "./node-fetch.ts";
-import { nodeTokenHeader } from "./node-token.ts";
 
 /** Only nodes may ask here: what is sent is of all tasks of this node. */
 export const livePath = "/v1/nodes/live";
@@ -23,8 +18,6 @@ type OnLive = LiveRelay["on"];
 const lookEveryMs = 2_000;
 /** A page that is loaded anew listens again at once. */
 const lingerMs = 3_000;
-/** Live text is for looking on: what another node cannot take at once is left out. */
-const mostWaiting = 1024 * 1024;
 
 /** Listening here hears every node. `own`: what this node writes itself. */
 export function liveOfAllNodes(own: OnLive, shared: Pick<SharedByNodes, "others" | "fetchFrom">): OnLive {
@@ -80,34 +73,4 @@ function listenToOthers(
     clearInterval(timer);
     stopped.abort();
   };
-}
-
-export interface LiveSource {
-  readonly shared: Pick<SharedByNodes, "checkToken">;
-  /** What this node writes itself, without what it hears from others. */
-  readonly own: OnLive;
-}
-
-/** Sends what is written here to another node until either of them has enough. */
-export function sendLive(
-  source: LiveSource,
-  request: IncomingMessage,
-  response: ServerResponse,
-): HttpError | undefined {
-  const token = request.headers[nodeTokenHeader];
-  try {
-    source.shared.checkToken(typeof token === "string" ? token : undefined, {
-      method: request.method ?? "",
-      path: request.url ?? "",
-    });
-  } catch (thrown) {
-    return { cause: toTuttiError(thrown) };
-  }
-  response.writeHead(200, [...securityHeaders, "Content-Type", "application/x-ndjson; charset=utf-8"]);
-  response.flushHeaders();
-  const off = source.own((delta) => {
-    if (response.writableLength < mostWaiting) response.write(`${JSON.stringify(delta)}\n`);
-  });
-  response.once("close", off);
-  return undefined;
 }

@@ -27,7 +27,7 @@ import {
 } from "./project-policy.ts";
 import { listModels, tryOneModel } from "./project-models.ts";
 import { pricesAsOf } from "../../model/prices.ts";
-import { runDoctor } from "./run-doctor.ts";
+import { type DoctorSubject, runDoctor } from "./run-doctor.ts";
 import { openTrust } from "./trusted-configs.ts";
 import { openTrustedSettings, settingsProject, viewAgentSettings } from "./trusted-settings.ts";
 import { trustConfig, viewConfig } from "./trust-project.ts";
@@ -37,7 +37,7 @@ import { withToolWarnings } from "./unknown-tools.ts";
 import { loadUserConfig } from "./user-config.ts";
 
 /** `from` is a folder in the project. */
-export function openProject(from: string, { state }: { readonly state: string }): Project {
+export function openProject(from: string, { state, daemonAt }: Pick<DoctorSubject, "state" | "daemonAt">): Project {
   const home = homedir();
   const folder = projectFolder(resolve(from), home);
   const folders = definitionFolders({ project: folder, home });
@@ -99,7 +99,7 @@ export function openProject(from: string, { state }: { readonly state: string })
       const ofServers = await openAgreedServers(state).revoke(folder);
       return (await openTrust(state).revoke(realpathSync(folder))) || ofSettings || ofServers;
     },
-    doctor: () => runDoctor({ project: folder, state, agents }),
+    doctor: () => runDoctor({ project: folder, state, agents, daemonAt }),
   };
 }
 

@@ -12,7 +12,6 @@ import type { Finding } from "../../host/project.ts";
 import { ownEnvironment } from "../../files/own-environment.ts";
 import { toTuttiError } from "../../protocol/error.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
-import { findDaemon } from "../lifecycle/find-daemon.ts";
 import { keySources } from "../secrets/provider-keys.ts";
 import { heldAgents } from "./agent-failures.ts";
 import { checkCodingAgents, heldFinding } from "./check-coding-agents.ts";
@@ -30,19 +29,28 @@ const run = promisify(execFile);
 const gitTimeoutMs = 5_000;
 const requiredNode = [24, 12] as const;
 
+type DaemonAt = NonNullable<DoctorSubject["daemonAt"]>;
+
 export interface DoctorSubject {
   readonly project: string;
   readonly state: string;
   readonly agents: () => Promise<LoadedDefinitions>;
+  /** Finds the address of the daemon that works on a state folder, if one does and answers. Absent: it is not looked for. */
+  readonly daemonAt?: ((state: string) => Promise<string | undefined>) | undefined;
 }
 
 /** Leaves nothing behind: it only takes and releases the lock of the state folder, and creates and removes a folder in it. */
-export async function runDoctor({ project, state, agents }: DoctorSubject): Promise<Finding[]> {
+export async function runDoctor({
+  project,
+  state,
+  agents,
+  daemonAt = async () => undefined,
+}: DoctorSubject): Promise<Finding[]> {
   const { findings: config, loaded } = await checkConfig(project, state);
   const definitions = await agents();
   return [
     checkNode(process.versions.node),
-    await checkState(state),
+    await checkState(state, daemonAt),
     ...checkDatabase(state),
     ...config,
     ...describeDay(loaded),
@@ -77,7 +85,7 @@ function checkNode(version: string): Finding {
   return { what: "node", state: "fail", said: version, todo: `install Node ${required} or newer`, code: "usage" };
 }
 
-async function checkState(folder: string): Promise<Finding> {
+async function checkState(folder: string, daemonAt: DaemonAt): Promise<Finding> {
   const what = "state";
   if (!existsSync(folder)) {
     const parent = nearestExisting(folder);
@@ -98,18 +106,21 @@ async function checkState(folder: string): Promise<Finding> {
     return { what, state: "ok", said: `${folder}, writable and not in use` };
   } catch (thrown) {
     const error = toTuttiError(thrown);
-    if (error.code === "locked") return checkLockOwner(folder, error.message);
+    if (error.code === "locked") return checkLockOwner({ folder, daemonAt }, error.message);
     return { what, state: "fail", said: error.message, todo: "choose another folder with --state", code: error.code };
   }
 }
 
 /** A state folder in use is fine when a daemon uses it and answers. */
-async function checkLockOwner(folder: string, locked: string): Promise<Finding> {
+async function checkLockOwner(
+  { folder, daemonAt }: { readonly folder: string; readonly daemonAt: DaemonAt },
+  locked: string,
+): Promise<Finding> {
   const what = "state";
   try {
-    const daemon = await findDaemon(folder);
-    if (daemon === undefined) return { what, state: "warn", said: locked };
-    return { what, state: "ok", said: `${folder}, worked on by the daemon at ${daemon.url}` };
+    const url = await daemonAt(folder);
+    if (url === undefined) return { what, state: "warn", said: locked };
+    return { what, state: "ok", said: `${folder}, worked on by the daemon at ${url}` };
   } catch (thrown) {
     return { what, state: "warn", said: toTuttiError(thrown).message };
   }
