@@ -23,7 +23,7 @@ function tutti(args: readonly string[], input: string | Buffer = "") {
     cwd: folder,
     input,
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 240_000,
     maxBuffer: 256 * 1024 * 1024,
     env: { ...process.env, NO_COLOR: "1" },
   });
@@ -79,7 +79,7 @@ describe("help", () => {
         // Contexts are kept in the home folder.
         env: { ...process.env, HOME: folder },
         encoding: "utf8",
-        timeout: 60_000,
+        timeout: 240_000,
       });
       assert.equal(shell.status, 0, `${run}\n${shell.stderr}`);
       assert.notEqual(shell.stdout.trim(), "", run);

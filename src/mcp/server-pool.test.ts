@@ -53,7 +53,7 @@ function scene(t: TestContext, how: string, options: Partial<StdioServer> & { co
     env: {},
     network: false,
     write: false,
-    timeout_ms: 20_000,
+    timeout_ms: 240_000,
     ...more,
   };
   const wanted = { name: "test", hash: `hash of ${how}`.padEnd(40, "0"), entry, roots: [root] };

@@ -26,7 +26,7 @@ test("an attempt is told apart into the check's parts, which become the base's, 
   const folder = tempFolder(t);
   const check = { argv: ["npm", "test"], cwd: ".", setup: [], project: "." };
   await withScratch(folder, gitDir, async ({ objects }) => {
-    const files: TreeFiles = { git, folder, objects, attempt, base: begun, signal: AbortSignal.timeout(60_000) };
+    const files: TreeFiles = { git, folder, objects, attempt, base: begun, signal: AbortSignal.timeout(240_000) };
     const entries = await changedEntries(files);
     const { changed, tree = "" } = await baseFilesOf(files, entries, check);
     assert.deepEqual([...changed].toSorted(), ["tax.test.js", "total.test.js"]);

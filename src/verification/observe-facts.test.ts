@@ -48,7 +48,7 @@ test("a pull request counts only if it is of a remote of the repository and the 
       asked.push(args);
       return answer;
     };
-    return prFact({ url: of, gitDir, runGh, signal: AbortSignal.timeout(10_000) });
+    return prFact({ url: of, gitDir, runGh, signal: AbortSignal.timeout(240_000) });
   };
   const found = { code: 0, stdout: view, stderr: "" };
   assert.deepEqual(await look(url, found), { kind: "pr", url, exists: true, state: "OPEN", head: "c1" });
@@ -89,7 +89,7 @@ test("what a session claims is looked up in git and on the forge", async (t) => 
     base,
     ...log,
     runGh,
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(240_000),
   });
   assert.deepEqual(
     findings.map(({ sentence }) => sentence),

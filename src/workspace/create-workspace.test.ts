@@ -266,7 +266,7 @@ test("a full disk is said to be full, and what was half made is gone", { skip: s
     const code = await createWorkspace(store, wanted).then(() => "made", (thrown) => thrown.code);
     console.log(JSON.stringify([code, readRecords(store)]));`;
   const command = [process.execPath, "--input-type=module", "-e", program];
-  const run = spawnSync(...onSmallDisk(state, 512 * 1024, command), { encoding: "utf8", timeout: 60_000 });
+  const run = spawnSync(...onSmallDisk(state, 512 * 1024, command), { encoding: "utf8", timeout: 240_000 });
   assert.deepEqual(JSON.parse(run.stdout), ["disk_full", { workspaces: [], unreadable: [], unknown: [] }], run.stderr);
   assert.deepEqual(personsThings(repository), before);
   assert.equal(repository.git("branch", "--list", "tutti/*"), "");

@@ -207,7 +207,7 @@ test("a branch of the person is moved forward only", { skip }, async (t) => {
 
 test(
   "links and pipes that a session leaves in its git folder lead Tutti's git nowhere",
-  { skip, timeout: 30_000 },
+  { skip, timeout: 240_000 },
   async (t) => {
     const { store, repository, workspace, run } = await kit(t);
     const victim = join(tempFolder(t), "victim");

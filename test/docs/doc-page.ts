@@ -10,7 +10,7 @@ import type { DocBlock, ShownCommand } from "./doc-blocks.ts";
 import { type KnownIds, missingLine, withKnownIds } from "./shown-output.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const patience = 60_000;
+const patience = 240_000;
 /** These commands only look, and a person would look later than this script does. So they look again for a while. */
 const looks = /^(?:tutti (?:asks|tasks|status|operators|show|logs)|cat)\b/;
 const lookAgainMs = 20_000;

@@ -10,7 +10,7 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { until } from "../support/wait-until.ts";
 import { type DaemonProcess, daemonFor } from "./daemon-process.ts";
 
-const patienceMs = 60_000;
+const patienceMs = 240_000;
 const file = join(import.meta.dirname, "attending-program.ts");
 
 type Scenario = "tool" | "repeatable" | "model" | "workflow";

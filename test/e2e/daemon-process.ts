@@ -14,7 +14,7 @@ import { readDaemonFile } from "../../src/daemon/lifecycle/daemon-file.ts";
 import { insideOf, onSmallDisk, seenBy } from "../support/small-disk.ts";
 
 const bin = join(import.meta.dirname, "..", "..", "bin", "tutti.js");
-const patienceMs = 60_000;
+const patienceMs = 240_000;
 const lookEveryMs = 10;
 
 export interface DaemonOptions {
@@ -153,7 +153,7 @@ export class DaemonProcess {
 
   async #isReady(): Promise<boolean> {
     try {
-      const { ok } = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(5_000) });
+      const { ok } = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(240_000) });
       return ok;
     } catch {
       return false;

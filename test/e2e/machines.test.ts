@@ -24,7 +24,7 @@ after(() => {
   if (skip === false) sharedServer().stop();
 });
 
-const soon = (): AbortSignal => AbortSignal.timeout(30_000);
+const soon = (): AbortSignal => AbortSignal.timeout(240_000);
 const reading = JSON.stringify({
   invocation: single(named("reader", "What is there?")),
   roots: ["."],

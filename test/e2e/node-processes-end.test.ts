@@ -67,7 +67,7 @@ for (const [how, lose] of [
         "the other node has gone on",
       );
       assert.equal(await areGone(pids), true, "nothing of it runs any more");
-      const { content } = await b.tutti.result(leaf.id, AbortSignal.timeout(30_000));
+      const { content } = await b.tutti.result(leaf.id, AbortSignal.timeout(240_000));
       assert.match(JSON.stringify(content), /outcome_unknown/);
       if (how !== "frozen") return;
       a.thaw();

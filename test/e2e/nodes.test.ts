@@ -23,7 +23,7 @@ const askInvocation = readFileSync(
   "utf8",
 );
 const person = { kind: "person", name: "someone" } as const;
-const soon = (): AbortSignal => AbortSignal.timeout(30_000);
+const soon = (): AbortSignal => AbortSignal.timeout(240_000);
 
 async function openAsk(tutti: Tutti, not?: string): Promise<string> {
   return until(async () => (await tutti.asks()).find(({ id }) => id !== not)?.id, "a question is open");

@@ -41,7 +41,7 @@ function startOperator(
 
 test(
   "an operator and workers in Python do a task over crashes, renewals, questions and a retry",
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async (t) => {
     const daemon = await daemonFor(t);
     const scenario = scenarioOf(daemon);

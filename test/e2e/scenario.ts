@@ -8,7 +8,7 @@ import type { TaskId } from "../../src/protocol/ids.ts";
 import type { OpenAsk } from "../../src/protocol/api/task-shapes.ts";
 import type { DaemonProcess } from "./daemon-process.ts";
 
-const patienceMs = 30_000;
+const patienceMs = 240_000;
 const me = { kind: "person", name: "test" } as const;
 
 export type EventOf<T extends TaskEvent["type"]> = Extract<TaskEvent, { type: T }>;

@@ -11,7 +11,7 @@ import { type Scenario, scenarioOf } from "./scenario.ts";
 import { type Reply, send } from "./send-json.ts";
 import { joinAs, type WireOperator } from "./wire-operator.ts";
 
-const factor = 50;
+const factor = 20;
 
 async function fastDaemon(t: TestContext): Promise<DaemonProcess> {
   const daemon = new DaemonProcess({

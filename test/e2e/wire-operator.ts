@@ -9,7 +9,7 @@ import { JoinedOperator } from "../../src/protocol/operator/operator-session.ts"
 import type { DaemonProcess } from "./daemon-process.ts";
 import { send } from "./send-json.ts";
 
-const patienceMs = 20_000;
+const patienceMs = 240_000;
 
 export interface Closed {
   readonly code: number;

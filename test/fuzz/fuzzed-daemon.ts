@@ -12,7 +12,7 @@ import { type LargeState, makeLargeState } from "../support/large-state.ts";
 import { type Known, known, learn } from "./known-ids.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const upMs = 30_000;
+const upMs = 240_000;
 
 export interface DaemonWorld {
   readonly url: URL;
@@ -130,7 +130,7 @@ async function call(
     method,
     headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body }),
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(60_000),
   });
   return { status: response.status, text: await response.text() };
 }

@@ -17,7 +17,7 @@ export interface RawOutcome {
   readonly hang: boolean;
 }
 
-const hangMs = 10_000;
+const hangMs = 60_000;
 
 export function planRaw(
   chance: Chance,

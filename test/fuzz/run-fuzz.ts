@@ -38,7 +38,7 @@ export interface FuzzReport {
 
 const lanes = 16;
 const mostFindings = 40;
-const endMs = 30_000;
+const endMs = 120_000;
 /** What the daemon may take at the most, with a heap of 192 MiB and large results in its state. */
 const mostBytes = 512 * 2 ** 20;
 

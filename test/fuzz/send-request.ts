@@ -19,7 +19,7 @@ export interface Sender {
   close(): void;
 }
 
-const hangMs = 10_000;
+const hangMs = 60_000;
 /** A stream, or a wait that was asked for, is looked at for this long. */
 const slowMs = 150;
 /** More of a reply is not needed to judge it. */

@@ -6,7 +6,7 @@ import { strangeText } from "./make-value.ts";
 import type { Operator } from "./known-ids.ts";
 import type { Chance } from "../support/seeded-random.ts";
 
-const hangMs = 10_000;
+const hangMs = 60_000;
 
 export type NoiseOutcome = "closed" | "hang" | "refused";
 

@@ -55,7 +55,7 @@ async function staysUp(daemon: DaemonProcess): Promise<boolean> {
     await daemon.ready();
     for (let look = 0; look < 15; look += 1) {
       await sleep(100);
-      const { ok } = await fetch(`${daemon.url}/healthz`, { signal: AbortSignal.timeout(5_000) });
+      const { ok } = await fetch(`${daemon.url}/healthz`, { signal: AbortSignal.timeout(240_000) });
       assert.ok(ok);
     }
     return true;
@@ -67,7 +67,7 @@ async function staysUp(daemon: DaemonProcess): Promise<boolean> {
 function tutti(daemon: DaemonProcess, ...args: readonly string[]) {
   const env = { PATH: process.env["PATH"], HOME: daemon.folder, NO_COLOR: "1" };
   const command = [bin, ...args, "--state", daemon.state];
-  return spawnSync(process.execPath, command, { cwd: daemon.folder, env, encoding: "utf8", timeout: 60_000 });
+  return spawnSync(process.execPath, command, { cwd: daemon.folder, env, encoding: "utf8", timeout: 240_000 });
 }
 
 test("a task that kills the daemon is parked after the fifth resume, asks, and the daemon stays up", async (t) => {

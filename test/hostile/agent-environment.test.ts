@@ -219,13 +219,13 @@ const callers: Readonly<Record<string, Caller>> = {
       env: variables,
       network: false,
       write: false,
-      timeout_ms: 20_000,
+      timeout_ms: 240_000,
     } as const;
     const server = { name: "test", hash: "0".repeat(40), entry: { ...entry, args: [...entry.args] }, roots: [root] };
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(240_000);
     const context = {
       signal,
-      timeoutMs: 20_000,
+      timeoutMs: 240_000,
       progress: () => undefined,
       elicit: async () => ({ action: "decline" as const }),
     };
@@ -247,7 +247,7 @@ const callers: Readonly<Record<string, Caller>> = {
         offLimits: [],
       },
       {
-        signal: AbortSignal.timeout(60_000),
+        signal: AbortSignal.timeout(240_000),
         key: `environment-${process.pid}-command`,
         noted: undefined,
         note: async () => undefined,

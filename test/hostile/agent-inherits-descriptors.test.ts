@@ -41,7 +41,7 @@ test("a program has no folder that was open when Tutti was started, and writes n
   const ended = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
     stdio: ["ignore", "pipe", "pipe", ...unused, open],
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 240_000,
   });
   closeSync(open);
   assert.match(ended.stdout, /exit_code/, ended.stderr);

@@ -69,7 +69,7 @@ test("the words of a session verify nothing, whatever they say", async (t) => {
     commands: [],
     tests: [],
     runGh: async () => ({ code: 1, stdout: "", stderr: "GraphQL: Could not resolve to a PullRequest" }),
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(240_000),
   });
   assert.deepEqual(findings.map(({ kind }) => kind).toSorted(), ["effort", "pr", "tests"]);
   assert.equal(judged(undefined), "unverified");

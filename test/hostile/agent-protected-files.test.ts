@@ -145,7 +145,7 @@ test("a path that becomes protected after it was looked at is refused when the c
   const look = { protected: [], text: "" };
   const ready = write.prepare({ path: "innocent/hooks/pre-commit", content: "x" });
   assert.ok(ready.ok);
-  const step = { signal: AbortSignal.timeout(5_000), key: "k", noted: undefined, note: async () => undefined };
+  const step = { signal: AbortSignal.timeout(240_000), key: "k", noted: undefined, note: async () => undefined };
   const context = {
     step: { ...step, live: () => undefined, now: () => 0 },
     rights: { tools: "*" as const, roots: [root] },

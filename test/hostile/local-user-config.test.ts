@@ -43,7 +43,7 @@ function scene(t: TestContext): Scene {
     },
     tutti(cwd, ...args) {
       const who = isRoot ? { uid: me, gid: me } : {};
-      const options = { cwd, env, ...who, encoding: "utf8", timeout: 60_000, input: "" } as const;
+      const options = { cwd, env, ...who, encoding: "utf8", timeout: 240_000, input: "" } as const;
       const { status, stdout, stderr, error } = spawnSync(process.execPath, [bin, ...args], options);
       return { status, said: `${stdout}${stderr}${error?.message ?? ""}` };
     },

@@ -32,7 +32,7 @@ test("a request that is sent again after its task was pruned is told so and does
   await scenario.client.settled(task);
   await daemon.stop();
   const args = [bin, "prune", "--older", "0s", "--json", "--state", daemon.state];
-  const pruned = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 30_000 });
+  const pruned = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 240_000 });
   assert.match(pruned.stdout, /"trees":1/, pruned.stderr);
   await daemon.up();
   const again = scenario.client.invoke(talking(1), { folder: daemon.folder, key: "order-18" });

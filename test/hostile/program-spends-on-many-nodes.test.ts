@@ -39,7 +39,7 @@ test("two nodes together stay within the cap of the day, ask once, and go on whe
   const sent = server.received.length;
   const given = await two.tutti.answer(ask?.id ?? "", { kind: "question", value: ask?.choices?.[0] }, me);
   assert.ok(given.accepted);
-  await until(() => server.received.length > sent, undefined, 30_000);
+  await until(() => server.received.length > sent);
   const stop = await until(async () => (await capAsks(two.tutti)).find(({ id }) => id !== ask?.id));
   assert.ok((await two.tutti.answer(stop.id, { kind: "question", value: "stop what waits" }, me)).accepted);
   for (const root of roots) await two.tutti.result(root);

@@ -48,7 +48,7 @@ test("work without end stays within the cap of the day, asks once, and a kill ch
   let { client } = scenario;
   const roots: TaskId[] = [];
   for (let at = 0; at < 12; at += 1) roots.push(await scenario.start(spendthrift(at)));
-  await until(() => allWait(client, roots, server), undefined, 30_000);
+  await until(() => allWait(client, roots, server));
   const sent = server.received.length;
   assert.ok(sent > 1 && sent * perCall <= cap, `${sent} calls were sent`);
   assert.equal((await capAsks(client)).length, 1);
@@ -63,7 +63,7 @@ test("work without end stays within the cap of the day, asks once, and a kill ch
   scenario = scenarioOf(daemon);
   ({ client } = scenario);
   for (let at = 12; at < 14; at += 1) roots.push(await scenario.start(spendthrift(at)));
-  await until(() => allWait(client, roots, server), undefined, 30_000);
+  await until(() => allWait(client, roots, server));
   const [ask, ...others] = await capAsks(client);
   assert.deepEqual(others, []);
   assert.ok(server.received.length * perCall <= cap, `${server.received.length} calls were sent`);
@@ -75,7 +75,7 @@ test("work without end stays within the cap of the day, asks once, and a kill ch
   assert.match(await answerOverMcp(t, daemon, { key, ask: id, answer: raise }), /a person decides it/);
   assert.ok((await client.answer(id, raise, me)).accepted);
   await until(() => server.received.length > sent);
-  await until(async () => (await capAsks(client)).some((each) => each.id !== id), undefined, 30_000);
+  await until(async () => (await capAsks(client)).some((each) => each.id !== id));
   assert.ok(server.received.length * perCall <= 2 * cap, `${server.received.length} calls were sent`);
 
   const [second] = await capAsks(client);

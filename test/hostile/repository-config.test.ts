@@ -26,7 +26,7 @@ test("commands that look or administer execute nothing of the folder they are ca
   writeFileSync(join(project, "tutti.config.mjs"), code);
   const env = { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1" };
   const tutti = (...args: string[]): { status: number | null; said: string } => {
-    const options = { cwd: project, env, encoding: "utf8", timeout: 60_000, input: "" } as const;
+    const options = { cwd: project, env, encoding: "utf8", timeout: 240_000, input: "" } as const;
     const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], options);
     return { status, said: stdout + stderr };
   };

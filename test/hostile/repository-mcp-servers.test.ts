@@ -104,7 +104,7 @@ async function start(tool: string, { args = {}, root = "." }: { args?: object; r
 }
 
 const heard = async (task: string): Promise<string> =>
-  JSON.stringify(await tutti.result(task, AbortSignal.timeout(60_000)));
+  JSON.stringify(await tutti.result(task, AbortSignal.timeout(240_000)));
 
 async function asked(task: string): Promise<OpenAsk> {
   const listed = await until(async () => (await tutti.asks(task))[0]);

@@ -156,10 +156,10 @@ for (const [how, below, also] of first) {
     const git = await openGit(join(other.folder, ".git"));
     await git.text(["status", "--porcelain"], { workTree: other.folder });
     await probeSandbox();
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(240_000);
     await runGh(["pr", "view"], signal);
     const argv = ["git", "remote"] as const;
-    await runPersonsProgram({ argv: [...argv], cwd: other.folder, timeoutMs: 20_000 }, signal);
+    await runPersonsProgram({ argv: [...argv], cwd: other.folder, timeoutMs: 240_000 }, signal);
     await runHere(["git", "--version"], other.folder);
     await checkCodingAgents(Profiles.parse({ agent: { command: ["agent"], version: ["agent", "--version"] } }));
     assert.equal(existsSync(ran), false, existsSync(ran) ? readFileSync(ran, "utf8") : "");

@@ -12,7 +12,7 @@ async function questionOf(server: string, wanted: Elicitation): Promise<string> 
     asked.push(spec?.question ?? "");
     return { expired: true };
   };
-  const step = { signal: AbortSignal.timeout(10_000), during: { ask } };
+  const step = { signal: AbortSignal.timeout(240_000), during: { ask } };
   assert.deepEqual(await askPerson(server, wanted, step), { action: "cancel" });
   return asked.join("\n");
 }

@@ -13,7 +13,7 @@ import type { HttpServer } from "../../src/protocol/invocation/mcp-servers.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const hash = "d".repeat(64);
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(240_000);
 
 interface Site {
   readonly url: string;
@@ -78,7 +78,7 @@ const entryOf = (url: string, more: Partial<HttpServer> = {}): HttpServer => ({
   type: "http",
   url,
   headers: {},
-  timeout_ms: 20_000,
+  timeout_ms: 240_000,
   ...more,
 });
 

@@ -15,7 +15,7 @@ import { until } from "../support/wait-until.ts";
 
 /** So many looks run at once, and so many wait. */
 const [atOnce, waiting] = [4, 64];
-const patienceMs = 60_000;
+const patienceMs = 240_000;
 
 /** A git that notes each diff and waits in it until it is let go on. */
 function slowGit(folder: string) {

@@ -31,7 +31,7 @@ const entry: HttpServer = {
   type: "http",
   url,
   headers: {},
-  timeout_ms: 20_000,
+  timeout_ms: 240_000,
   ...(given.client_id === undefined
     ? {}
     : {
@@ -49,7 +49,7 @@ const pool = openServerPool({ state, sandbox, toolchains: [] });
 const signal = AbortSignal.timeout(25_000);
 const call: CallContext = {
   signal,
-  timeoutMs: 20_000,
+  timeoutMs: 240_000,
   progress: () => undefined,
   // A person who changes nothing of what the form proposes.
   elicit: async ({ schema }) => ({ action: "accept", content: defaultsIn(schema ?? {}) }),

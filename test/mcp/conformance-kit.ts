@@ -9,7 +9,7 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..", "..");
 const suite = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
 const client = join(import.meta.dirname, "conformance-client.ts");
-const patienceMs = 90_000;
+const patienceMs = 240_000;
 
 export interface SuiteRun {
   readonly passed: boolean;

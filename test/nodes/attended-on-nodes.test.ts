@@ -21,7 +21,7 @@ after(() => {
   if (skip === false) sharedServer().stop();
 });
 
-const patienceMs = 60_000;
+const patienceMs = 240_000;
 
 interface Served {
   readonly url: string;

@@ -31,7 +31,7 @@ test(
     const text = readFileSync(slowInvocation(a.folder, 1_500), "utf8").replace('"final"', '"say"');
     const { task } = await a.state.client.invoke(text, { folder: a.folder });
     const seen: string[] = [];
-    for await (const item of there.follow({ task, after: 0, live: true, signal: AbortSignal.timeout(30_000) })) {
+    for await (const item of there.follow({ task, after: 0, live: true, signal: AbortSignal.timeout(240_000) })) {
       if ("live" in item) seen.push(item.live.text);
     }
     assert.match(seen.join(""), /Done\./, "the follower at b heard what a wrote");
@@ -54,7 +54,7 @@ test(
     const { task } = await a.state.client.invoke(readFileSync(slowInvocation(a.folder, 0), "utf8"), {
       folder: a.folder,
     });
-    await a.state.tasks.result(task, AbortSignal.timeout(30_000));
+    await a.state.tasks.result(task, AbortSignal.timeout(240_000));
     const wanted = { task, attempt: 1, mode: "worktree", project: repository.folder } as const;
     const made = await createWorkspace(openWorkspaces(a.folder), { ...wanted, now: Date.now() });
     assert.ok(made.state === "ready");

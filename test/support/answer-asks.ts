@@ -6,7 +6,7 @@ import type { Tutti } from "../../src/client/client.ts";
 import type { AgentResult } from "../../src/protocol/invocation/invocation-result.ts";
 import type { Ask } from "../../src/protocol/task/ask.ts";
 
-const patienceMs = 60_000;
+const patienceMs = 240_000;
 
 /** Gives the result of the task and everything that was asked; `yes` decides about each ask. */
 export async function answerAsks(

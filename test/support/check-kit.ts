@@ -31,7 +31,7 @@ export function checkKit(t: Cleanup, repository: TestRepository): CheckKit {
   const state = tempFolder(t, "tutti-state-");
   const folder = join(tempFolder(t, "tutti-checks-"), "checks");
   const base = repository.git("rev-parse", "HEAD");
-  const signal = AbortSignal.timeout(120_000);
+  const signal = AbortSignal.timeout(240_000);
   const step: StepContext = {
     signal,
     // Processes are found and ended by it, and tests run side by side.

@@ -8,7 +8,7 @@ import type { TestContext } from "node:test";
 
 const root = join(import.meta.dirname, "..", "..");
 const bin = join(root, "bin", "tutti.js");
-const patience = 30_000;
+const patience = 240_000;
 
 export interface Ended {
   readonly status: number | null;

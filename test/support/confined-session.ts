@@ -28,7 +28,7 @@ export async function runSession(store: WorkspaceStore, workspace: Workspace, sc
   const argv = bwrapArgv({ writable, readOnly, hidden, binds, blank: [], network: false, cwd: workspace.folder });
   const run = spawnSync(status.program, [...argv, "--", "/bin/sh", "-c", script], {
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 240_000,
     env: {
       PATH: process.env["PATH"],
       HOME: "/tmp",

@@ -261,7 +261,7 @@ function jsonIn(text: string): Replied["body"] {
 }
 
 /** A server that keeps the connection open would keep a test waiting: it is given a bounded time. */
-const rawMs = 10_000;
+const rawMs = 240_000;
 
 function raw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {

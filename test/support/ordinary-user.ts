@@ -25,7 +25,7 @@ export function asOrdinaryUser({ args, folder, loads }: OrdinaryCommand): Ended 
     cwd: folder,
     encoding: "utf8",
     input: "",
-    timeout: 60_000,
+    timeout: 240_000,
     env: { ...process.env, HOME: folder, NO_COLOR: "1" },
   });
   if (!isRoot) return { status, out: stdout, err: stderr };

@@ -10,7 +10,7 @@ import { stopDaemon } from "../../src/daemon/lifecycle/stop-daemon.ts";
 import { type TerminalScreen, terminalScreen } from "./terminal-screen.ts";
 
 const bin = join(import.meta.dirname, "..", "..", "bin", "tutti.js");
-const patienceMs = 40_000;
+const patienceMs = 240_000;
 
 export interface Terminal {
   readonly screen: TerminalScreen;

@@ -6,7 +6,7 @@ import type { Store } from "../../src/store/store.ts";
 
 /** A loop or a socket may take a few ticks from one commit to the next. */
 const quietTicks = 12;
-const patienceMs = 10_000;
+const patienceMs = 240_000;
 let commits = 0;
 const watched = new Set<Watched>();
 

@@ -12,7 +12,7 @@ import { stopDaemon } from "../../src/daemon/lifecycle/stop-daemon.ts";
 import type { Cleanup } from "./temp-folder.ts";
 
 const bin = join(import.meta.dirname, "..", "..", "bin", "tutti.js");
-const patienceMs = 30_000;
+const patienceMs = 240_000;
 
 export interface UpProcess {
   readonly child: ChildProcess;

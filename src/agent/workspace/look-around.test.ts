@@ -94,7 +94,7 @@ test("notes that are long are cut; those that are no text, or a link to elsewher
 
 test(
   "invariant 14: a pipe in the place of the notes or of HEAD does not hold the look up",
-  { timeout: 10_000 },
+  { timeout: 240_000 },
   async (t) => {
     const { folder } = repository(t);
     for (const path of [join(folder, "AGENTS.md"), join(folder, ".git", "HEAD")]) {

@@ -28,7 +28,7 @@ function makeProject() {
     const child = spawnSync(process.execPath, [bin, ...args], {
       cwd: project,
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: 240_000,
       env: { ...env, ...more },
     });
     return { status: child.status, out: child.stdout, err: child.stderr };

@@ -22,7 +22,7 @@ function makeProject(files: Record<string, string> = {}) {
     const child = spawnSync(process.execPath, [bin, ...args], {
       cwd: project,
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: 240_000,
       env: { PATH: process.env["PATH"], HOME: home, NO_COLOR: "1", ...more },
     });
     return { status: child.status, out: child.stdout, err: child.stderr };

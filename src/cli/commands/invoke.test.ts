@@ -196,7 +196,7 @@ describe("the state folder", () => {
       const cwd = join(b.folder, name);
       mkdirSync(cwd);
       const args = [bin, "invoke", "../here.json", "--quiet", "--state", b.state];
-      assert.equal(spawnSync(process.execPath, args, { cwd, timeout: 30_000 }).status, 0);
+      assert.equal(spawnSync(process.execPath, args, { cwd, timeout: 240_000 }).status, 0);
       assert.deepEqual(readdirSync(cwd), ["here.txt"]);
     }
   });

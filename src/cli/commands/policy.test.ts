@@ -20,7 +20,7 @@ function makeProject() {
     const child = spawnSync(process.execPath, [join(root, "bin", "tutti.js"), ...args], {
       cwd: project,
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: 240_000,
       env: { PATH: process.env["PATH"], HOME: join(folder, "home"), NO_COLOR: "1", ...more },
     });
     return { status: child.status, out: child.stdout, err: child.stderr };

@@ -66,7 +66,7 @@ test("a stop lets the step under way finish, is not ready meanwhile, and nothing
   assert.equal(await first.ended, 0);
   const second = await up();
   const client = clientOf(second.found);
-  assert.equal((await client.result(task, AbortSignal.timeout(20_000))).status, "completed");
+  assert.equal((await client.result(task, AbortSignal.timeout(240_000))).status, "completed");
   const leaf = (await client.tree(task))[1];
   assert.ok(leaf);
   const { steps } = await client.steps(leaf.id, {});
@@ -90,7 +90,7 @@ test("what does not finish in the grace time goes on at the next start (invarian
   const second = await up();
   const client = clientOf(second.found);
   assert.ok((await client.status()).resumed >= 1);
-  assert.equal((await client.result(task, AbortSignal.timeout(20_000))).status, "completed");
+  assert.equal((await client.result(task, AbortSignal.timeout(240_000))).status, "completed");
   await client.close();
 });
 

@@ -79,7 +79,7 @@ async function start(calls: readonly Step[], agent: object = {}): Promise<string
 }
 
 const heard = async (task: string): Promise<string> =>
-  JSON.stringify(await tutti.result(task, AbortSignal.timeout(30_000)));
+  JSON.stringify(await tutti.result(task, AbortSignal.timeout(240_000)));
 
 async function asked(task: string): Promise<OpenAsk> {
   const listed = await until(async () => (await tutti.asks(task))[0]);

@@ -42,7 +42,7 @@ async function seqsOf(client: Tutti, options: Parameters<Tutti["follow"]>[0]): P
 }
 
 async function firstAsk(client: Tutti, after: number): Promise<string> {
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(240_000);
   for await (const told of client.follow({ after, signal })) {
     if ("event" in told && told.event.type === "ask.raised") return told.event.data.ask.id;
   }
@@ -217,7 +217,7 @@ test("work that is paused is taken and does not begin; resumed, it goes on, also
   assert.equal((await second.client.status()).paused, true);
   assert.equal((await second.client.task(task)).status, "pending");
   await second.client.resume();
-  assert.equal((await second.client.result(task, AbortSignal.timeout(10_000))).status, "completed");
+  assert.equal((await second.client.result(task, AbortSignal.timeout(240_000))).status, "completed");
 });
 
 test("what waits for an operator is settled by nobody else, however its name is written", async (t) => {
@@ -299,7 +299,7 @@ test(
     assert.ok(asked?.question.includes(project));
     await restore();
     await client.answer(ask, { kind: "approval", approved: true }, person);
-    assert.equal((await client.result(task, AbortSignal.timeout(10_000))).status, "completed");
+    assert.equal((await client.result(task, AbortSignal.timeout(240_000))).status, "completed");
   },
 );
 
@@ -316,7 +316,7 @@ test("the rules of a project hold although its folder is called like a secret", 
   const ask = await firstAsk(client, 0);
   assert.match((await client.asks())[0]?.question ?? "", /May writer write this file/);
   await client.answer(ask, { kind: "approval", approved: true }, person);
-  assert.equal((await client.result(task, AbortSignal.timeout(10_000))).status, "completed");
+  assert.equal((await client.result(task, AbortSignal.timeout(240_000))).status, "completed");
 });
 
 /** Followed up to its first question, where it stays. */

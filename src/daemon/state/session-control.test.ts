@@ -36,7 +36,7 @@ async function asked(remote: Tutti, text: string, folder: string): Promise<{ roo
 async function answeredX(remote: Tutti, root: string): Promise<string> {
   const again = await until(async () => (await remote.asks(root))[0]);
   assert.deepEqual(await remote.answer(again.id, { kind: "question", value: "x" }, person), { accepted: true });
-  return (await remote.result(root, AbortSignal.timeout(20_000))).status;
+  return (await remote.result(root, AbortSignal.timeout(240_000))).status;
 }
 
 test("a session is observed, stopped and resumed through its invocation, and goes on with what was said", async (t) => {

@@ -78,7 +78,7 @@ test(
     const branch = workspace.branch ?? "";
     await until(() => repository.git("log", "--format=%s", `main..${branch}`) === "of the session");
     await world.engine.resumeTask(name, { kind: "person", name: "Ada" });
-    const result = await world.engine.result(name, AbortSignal.timeout(30_000));
+    const result = await world.engine.result(name, AbortSignal.timeout(240_000));
     assert.deepEqual([result.status, result.content], ["completed", "went on"]);
     assert.deepEqual(readRecords(store).workspaces, [workspace]);
     assert.equal(readFileSync(join(workspace.folder, "kept.txt"), "utf8"), "kept\n");

@@ -117,7 +117,7 @@ test("an attempt whose workspace is on a lost machine is unknown, and the next o
   otherDisk(t, shared, first);
 
   const second = await machine(t, shared, "birch", done);
-  const result = await second.engine.result(task, AbortSignal.timeout(20_000));
+  const result = await second.engine.result(task, AbortSignal.timeout(240_000));
   assert.equal(result.status, "completed", JSON.stringify(result.content));
   assert.deepEqual(result.content, {
     attempt: 2,
@@ -145,7 +145,7 @@ test("work that was not pushed is not looked for under its old path, and the nex
   mkdirSync(made.folder, { recursive: true });
 
   const second = await machine(t, shared, "birch", done);
-  const result = await second.engine.result(task, AbortSignal.timeout(20_000));
+  const result = await second.engine.result(task, AbortSignal.timeout(240_000));
   assert.equal(result.status, "completed", JSON.stringify(result.content));
   const head = shared.repository.git("rev-parse", "HEAD");
   assert.deepEqual(result.content, {
@@ -169,7 +169,7 @@ test("on a disk that both machines share, a workspace is known by its mark, and 
   await first.close();
 
   const second = await machine(t, shared, "birch", async ({ attempt }, { workspace }) => [attempt, workspace?.folder]);
-  const result = await second.engine.result(task, AbortSignal.timeout(20_000));
+  const result = await second.engine.result(task, AbortSignal.timeout(240_000));
   assert.deepEqual(result.content, [1, made.folder]);
   assert.equal(readRecords(second.workspaces).workspaces[0]?.machine?.name, "birch");
 });

@@ -33,7 +33,7 @@ function machines(t: Cleanup): Machines {
     findWorkElsewhere(
       "tsk_one",
       { savedWork: async () => given ?? undefined, runPersonsProgram, project: folder },
-      AbortSignal.timeout(20_000),
+      AbortSignal.timeout(240_000),
     );
   return { there, here: repositoryAt(folder), saved, look };
 }

@@ -17,7 +17,7 @@ test("where nothing confines programs, a check runs only if a person agreed to t
   const home = join(tempFolder(t), "home");
   const notes: unknown[] = [];
   const step: StepContext = {
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(240_000),
     key: `tsk_${crypto.randomUUID()}/1.1/verify`,
     noted: undefined,
     note: async (value) => void notes.push(value),
@@ -64,7 +64,7 @@ test(
     const server = createServer().listen(join(outside, "socket"));
     t.after(() => server.close());
     await once(server, "listening");
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(240_000);
     const step: StepContext = {
       signal,
       key: `tsk_${crypto.randomUUID()}/1.1/verify`,
