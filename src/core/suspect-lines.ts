@@ -201,8 +201,15 @@ export function isTestPath(path: string): boolean {
   return testFile.test(path);
 }
 
-/** `isOwn`: whether a path is the check's own; those are judged in another way. */
-export function suspectLines(added: readonly AddedLine[], isOwn: (path: string) => boolean): SuspectLine[] {
+/**
+ * `isOwn`: whether a path is the check's own; those are judged in another way. `known`: why lines are suspect for another
+ * reason, by their place in the list.
+ */
+export function suspectLines(
+  added: readonly AddedLine[],
+  isOwn: (path: string) => boolean,
+  known: ReadonlyMap<number, string> = new Map(),
+): SuspectLine[] {
   const found: SuspectLine[] = [];
   for (const [at, { path, line, text }] of added.entries()) {
     if (found.length >= mostSuspect) break;
@@ -211,7 +218,8 @@ export function suspectLines(added: readonly AddedLine[], isOwn: (path: string) 
     const language = languageOf(path);
     // What a function returns stands on the line after it.
     const pair = before?.path === path && before.line === line - 1 ? `${before.text.slice(-overlap)}\n${text}` : text;
-    const why = suspicionOf(text, language) ?? (language === "python" ? suspicionOf(pair, language) : undefined);
+    const why =
+      suspicionOf(text, language) ?? (language === "python" ? suspicionOf(pair, language) : undefined) ?? known.get(at);
     if (why !== undefined) {
       found.push({ path, line, text: escapeInvisible(text.trim().slice(0, longestText).toWellFormed()), why });
     }

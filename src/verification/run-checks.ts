@@ -14,6 +14,7 @@ import { type BaseCache, baseKey, type ObservedRuns } from "./base-cache.ts";
 import { baseFilesOf, type ChangedEntry, changedEntries, type TreeFiles, withoutWorkTree } from "./base-files.ts";
 import type { RunProgram } from "./check-program.ts";
 import { type Checkouts, openCheckouts, type SetupStep, withCheckFolder } from "./fresh-checkout.ts";
+import { reachingLines } from "./reaching-lines.ts";
 import { type ReadyCheck, runOnTree } from "./run-on-tree.ts";
 import { type HeldCheck, tryCanary } from "./try-canary.ts";
 
@@ -196,6 +197,7 @@ async function withSuspects(
 ): Promise<Map<ReadyCheck, Observed>> {
   const isWanted = observed.some(([, found]) => found?.run.outcome === "passed");
   const added = files === undefined || !isWanted ? undefined : await addedLines(files);
+  const reaching = added === undefined ? new Map<number, string>() : reachingLines(added.lines);
   const result = new Map<ReadyCheck, Observed>();
   for (const [check, found] of observed) {
     if (found === undefined) continue;
@@ -204,7 +206,7 @@ async function withSuspects(
       continue;
     }
     const own = new Set(found.changedFiles);
-    const suspect = suspectLines(added.lines, (path) => own.has(path) || isTestPath(path));
+    const suspect = suspectLines(added.lines, (path) => own.has(path) || isTestPath(path), reaching);
     const last = added.lines.at(-1);
     if (added.isCut && last !== undefined) {
       suspect.unshift({ ...last, text: "", why: "is followed by more than can be looked at" });

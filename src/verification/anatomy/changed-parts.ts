@@ -44,6 +44,11 @@ export function rolesIn(anatomy: Anatomy): RoleOf {
   const isGreen = ![...own].some(
     (path) => isCode(fileKind(path, tree.read(path))) && !isTestSetting(path) && !isRunSetting(path),
   );
+  // Where commands find nothing but files of the check, a file that is added is found as one of these.
+  const patterns = followed.patterns.filter((matches) => tree.paths.every((path) => !matches(path) || own.has(path)));
+  const isFound = (path: string): boolean => patterns.some((matches) => matches(path));
+  const isMade = (path: string): boolean =>
+    [path, ...foldersUp(folderOf(path))].some((each) => followed.targets.some((matches) => matches(each)));
   const inFolders = (path: string): boolean => [...folders].some((folder) => isBelow(path, folder));
 
   return ({ path, isAdded }) => {
@@ -51,10 +56,10 @@ export function rolesIn(anatomy: Anatomy): RoleOf {
     if (!isAdded) return own.has(path) || inFolders(path) || isInstalled(path) ? "check" : "work";
     if (followed.work.has(path)) return "work";
     if (tree.isFolder(path) && ownFolders.has(path)) return "check";
-    if (isHook(path) || shadowsLibrary(path)) return "check";
+    if (isHook(path) || shadowsLibrary(path) || isMade(path)) return "check";
     if (isGreen) return isTestLike(path) ? "new test" : "work";
     if (followed.missing.has(path)) return "check";
-    if (inFolders(path) || shadowsOwn(path) || isUnasked(path)) return "check";
+    if (inFolders(path) || isFound(path) || shadowsOwn(path) || isUnasked(path)) return "check";
     // By a `PATH` of the base, it could take the place of a program that the check calls.
     if (followed.tools.has(nameOf(path))) return "check";
     return isTestLike(path) && followed.runsTests ? "new test" : "work";

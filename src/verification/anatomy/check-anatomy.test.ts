@@ -305,3 +305,20 @@ test("data that the program itself reads is the work, although a test reads it a
   };
   assert.deepEqual(own(["npm", "test"], base, ["src/i.js", "src/de.json"]), []);
 });
+
+test("a file that a command's pattern finds beside those of the base is the check's, and so is one that make takes for made", () => {
+  const base = {
+    Makefile: ".PHONY: docs\ncheck:\n\tsh ci/check.sh\ndocs:\n\ttrue\nbuild/%.o: src/%.c\n\tcc -o $@ $<\n",
+    "ci/check.sh": "for step in ci/steps/*.sh; do . ./$step; done\n",
+    "ci/steps/one.sh": "sh bin/greet.sh > out.txt\n",
+    "bin/greet.sh": "echo Hello\n",
+  };
+  const added = ["ci/steps/two.sh", "check", "check/a.txt", "build/a.o", "bin/other.sh", "docs/a.md"];
+  assert.deepEqual(own(["make", "check"], base, added), ["ci/steps/two.sh", "check", "check/a.txt", "build/a.o"]);
+});
+
+test("new tests beside tests of the base are told apart when the check names the top as well", () => {
+  const python = { "tests/__init__.py": "", "tests/test_total.py": "import unittest\nimport total\n", "total.py": "" };
+  const argv = ["python3", "-m", "unittest", "discover", "-s", "tests", "-t", "."];
+  assert.deepEqual(own(argv, python, ["tests/test_more.py"]), ["+tests/test_more.py"]);
+});

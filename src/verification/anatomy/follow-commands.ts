@@ -2,13 +2,13 @@
 
 import type { BaseTree } from "./base-tree.ts";
 import { fileKind, isCode } from "./file-kinds.ts";
-import { readMakefile, recipesOf } from "./makefile.ts";
+import { madeBy, readMakefile, recipesOf } from "./makefile.ts";
 import { packageNames, readPackage } from "./package-names.ts";
 import { plainName, readCommand, type ReadCommand, readWords } from "./read-command.ts";
 import { type ShellCommand, shellCommands } from "./shell-commands.ts";
 import { pythonFiles, sourceReaches } from "./source-reaches.ts";
 import { isGoldenName, isInTestFolder, isTestLike, subjectName } from "./test-names.ts";
-import { folderOf, foldersUp, isBelow, joined, namedBy, nameOf, stemOf } from "./tree-paths.ts";
+import { folderOf, foldersUp, globMatcher, isBelow, joined, namedBy, nameOf, stemOf } from "./tree-paths.ts";
 
 export interface Followed {
   readonly tools: ReadonlySet<string>;
@@ -21,6 +21,10 @@ export interface Followed {
   readonly missing: ReadonlySet<string>;
   /** Words of a runner that name no file of the base: tests that are still to be written. */
   readonly wanted: ReadonlySet<string>;
+  /** Patterns by which commands find files of the base to run or to hold results against. */
+  readonly patterns: readonly ((path: string) => boolean)[];
+  /** Names that make takes for something that is there already once a file has them. */
+  readonly targets: readonly ((path: string) => boolean)[];
   /** Scripts of packages that a command runs: the path of the package.json and the name. */
   readonly scripts: ReadonlyMap<string, ReadonlySet<string>>;
   /** Words of a package manager, which may be the names of scripts that the base does not have. */
@@ -52,6 +56,8 @@ export function followCommands(tree: BaseTree, starts: readonly Start[]): Follow
   const work = new Set<string>();
   const missing = new Set<string>();
   const wanted = new Set<string>();
+  const patterns: ((path: string) => boolean)[] = [];
+  const targets: ((path: string) => boolean)[] = [];
   const scripts = new Map<string, Set<string>>();
   const packageWords = new Set<string>();
   const entries = new Set(packageNames(tree).entries);
@@ -64,7 +70,20 @@ export function followCommands(tree: BaseTree, starts: readonly Start[]): Follow
 
   for (const { words, cwd } of starts)
     follow({ words, inputs: [], isList: false, isKept: false, into: undefined }, { cwd, beside: cwd, depth: 0 });
-  return { tools, own, folders, work, missing, wanted, scripts, packageWords, runsTests, judges: hasJudges };
+  return {
+    tools,
+    own,
+    folders,
+    work,
+    missing,
+    wanted,
+    patterns,
+    targets,
+    scripts,
+    packageWords,
+    runsTests,
+    judges: hasJudges,
+  };
 
   function places({ cwd, beside }: Context): string[] {
     return [...new Set([cwd, beside, ""])];
@@ -75,6 +94,11 @@ export function followCommands(tree: BaseTree, starts: readonly Start[]): Follow
       const named = namedBy(tree, word, places(context));
       for (const path of named.files) own.add(path);
       for (const folder of named.folders) if (holdsNoProgram(folder)) folders.add(folder);
+      if (!/[*?]/.test(word) || named.files.length === 0) continue;
+      for (const place of places(context)) {
+        const matches = globMatcher(place, word);
+        if (matches !== undefined && named.files.some(matches)) patterns.push(matches);
+      }
     }
   }
 
@@ -232,6 +256,8 @@ export function followCommands(tree: BaseTree, starts: readonly Start[]): Follow
 
   function takeTests(word: string, context: Context): void {
     const plain = word.replace(/::.*$/, "");
+    // The top is always there.
+    if (joined(context.cwd, plain) === "") return;
     const named = namedBy(tree, plain, [context.cwd]);
     const modules = /^[\w.]+$/.test(plain) ? pythonFiles(tree, context.cwd, plain.split(".")) : [];
     if (named.files.length + named.folders.length + modules.length === 0) {
@@ -346,13 +372,14 @@ export function followCommands(tree: BaseTree, starts: readonly Start[]): Follow
         text += `\n${tree.read(each) ?? ""}`;
       }
     }
-    const targets = args.filter(
+    targets.push(...madeBy(tree, readMakefile(text).rules, folder));
+    const goals = args.filter(
       (word, index) =>
         !word.startsWith("-") &&
         !word.includes("=") &&
         !/^(?:-C|-f|-j|--directory|--file|--makefile)$/.test(args[index - 1] ?? ""),
     );
-    for (const line of recipesOf(readMakefile(text), targets)) followText(line, inner);
+    for (const line of recipesOf(readMakefile(text), goals)) followText(line, inner);
   }
 
   function runTasks(path: string, context: Context): void {

@@ -1,5 +1,8 @@
 // Reads a makefile as far as a check needs it: its rules with their recipes, and the files that it includes.
 
+import type { BaseTree } from "./base-tree.ts";
+import { globMatcher, joined } from "./tree-paths.ts";
+
 interface MakeRule {
   readonly targets: readonly string[];
   readonly needs: readonly string[];
@@ -113,4 +116,16 @@ function filled(line: string, { variables }: Makefile, { target = "", needs = []
       .replaceAll(/\$\((?:shell|wildcard|addprefix|addsuffix|patsubst|sort|notdir|dir|strip)\s([^()$]*)\)/g, "$1");
   }
   return text.replaceAll("\0", "$");
+}
+
+/** What make takes for made once a file has its name: no target that is declared as none, and none that is there already. */
+export function madeBy(tree: BaseTree, rules: readonly MakeRule[], folder: string): ((path: string) => boolean)[] {
+  const phony = new Set(rules.flatMap(({ targets, needs }) => (targets.includes(".PHONY") ? needs : [])));
+  return rules
+    .flatMap(({ targets }) => targets)
+    .flatMap((target) => {
+      const path = joined(folder, target);
+      if (path === undefined || phony.has(target) || tree.has(path) || tree.isFolder(path)) return [];
+      return /[$()]|^[.%]+$|^\./.test(target) ? [] : (globMatcher(folder, target.replaceAll("%", "*")) ?? []);
+    });
 }
