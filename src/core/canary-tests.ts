@@ -113,6 +113,28 @@ const nodeAssertions = [
   'a.ifError(new Error("x"))',
   "a.rejects(async () => {})",
 ];
+const stops = '{ throw new Error("x"); }';
+/** What tests go through their values with: each must throw, too. */
+const basics = [
+  `for (const x of [1]) ${stops}`,
+  `for (const x of new Set([1])) ${stops}`,
+  `for (const x of new Map([[1, 1]])) ${stops}`,
+  `for (const x of "x") ${stops}`,
+  `[1].forEach(() => ${stops})`,
+  `[1].map(() => ${stops})`,
+  `[1].filter(() => ${stops})`,
+  `[1].some(() => ${stops})`,
+  `[1].every(() => ${stops})`,
+  `[1, 2].reduce(() => ${stops})`,
+  `new Set([1]).forEach(() => ${stops})`,
+  `new Map([[1, 1]]).forEach(() => ${stops})`,
+  `for (const x of Object.keys({ x: 1 })) ${stops}`,
+  `for (const x of Object.values({ x: 1 })) ${stops}`,
+  `for (const x of Object.entries({ x: 1 })) ${stops}`,
+  `if (JSON.stringify([1]) !== JSON.stringify([2])) ${stops}`,
+  `if ([1].includes(2) === false) ${stops}`,
+  `if (Object.is(1, 2) === false) ${stops}`,
+];
 const expectations = [
   "e(1).toBe(2)",
   'e("x").toBe("y")',
@@ -145,7 +167,7 @@ function assertionLines(file: TestFile, ids: CanaryIds): string[] {
   const { asserts } = ids;
   const bring = bringer(isModule(file));
   const lines: string[] = [];
-  const calls: string[] = [];
+  const calls = basics.map((basic) => `() => { ${basic} }`);
   const each = (tested: string, functions: readonly string[]): void => {
     // The calls name it by one letter.
     calls.push(...functions.map((call) => `() => { const ${call.slice(0, 1)} = ${tested}; return ${call}; }`));
@@ -179,7 +201,7 @@ function assertionLines(file: TestFile, ids: CanaryIds): string[] {
     );
   }
   lines.push(
-    `async function s${asserts}() { for (const f of [${calls.join(", ")}]) { let q = true; try { await f(); } catch { q = false; } if (q) return; } throw new Error("${asserts}"); }`,
+    `async function s${asserts}() { const l = [${calls.join(", ")}]; for (let i = 0; i < ${calls.length}; i += 1) { let q = true; try { await l[i](); } catch { q = false; } if (q) return; } throw new Error("${asserts}"); }`,
   );
   return lines;
 }
@@ -201,6 +223,18 @@ const unittestCalls = [
   "self.assertRegex('x', 'y')",
   "self.fail('x')",
 ];
+const pythonBasics = [
+  "all([False])",
+  "any([False])",
+  "len([1]) != 1",
+  "sum([1]) != 1",
+  "sorted([2, 1]) != [1, 2]",
+  "list(zip([1], [2])) != [(1, 2)]",
+  "list(map(str, [1])) != ['1']",
+  "isinstance(1, str)",
+  "max([1, 2]) != 2",
+  "abs(-1) != 1",
+];
 const mainGuard = /^if\s+__name__\s*==/m;
 
 function plantPython(file: TestFile, ids: CanaryIds): PlantedCanary | undefined {
@@ -220,6 +254,8 @@ function plantPython(file: TestFile, ids: CanaryIds): PlantedCanary | undefined 
         "            except AssertionError:",
         "                continue",
         "            return",
+        `        if ${pythonBasics.join(" or ")}:`,
+        "            return",
         `        self.assertEqual("${asserts}", "x")`,
         `    def test_${throws}(self):`,
         `        raise RuntimeError("${throws}")`,
@@ -228,6 +264,8 @@ function plantPython(file: TestFile, ids: CanaryIds): PlantedCanary | undefined 
       ]
     : [
         `def test_${asserts}():`,
+        `    if ${pythonBasics.join(" or ")}:`,
+        "        return",
         ...(/\bpytest\b/.test(text)
           ? [
               "    import pytest",
@@ -333,16 +371,25 @@ export function plantScript(file: TestFile, ids: CanaryIds): PlantedScript | und
 function scriptEnd(file: TestFile, ids: CanaryIds): string | undefined {
   const { asserts, throws } = ids;
   const { path, text } = file;
-  if (path.endsWith(".py")) return `print("\\n${asserts}\\n", flush=True)\nraise RuntimeError("${throws}")`;
+  if (path.endsWith(".py")) {
+    // It fails in the way in which the script does.
+    const [, call = ""] = /\b((?:sys\s*\.\s*|os\s*\.\s*_)?exit|quit)\s*\(/.exec(text) ?? [];
+    const [, module = ""] = /^(sys|os)\b/.exec(call) ?? [];
+    const fail = call === "" ? `raise RuntimeError("${throws}")` : `${call}(1)`;
+    return `${module === "" ? "" : `import ${module}\n`}print("\\n${asserts}\\n", flush=True)\n${fail}`;
+  }
   if (/\.(?:ba|z|k)?sh$/.test(path)) return `printf '\\n%s\\n' ${asserts}\nexit 1`;
   if (!javascript.test(path)) return undefined;
   const bring = bringer(isModule(file));
-  const fail = `s${asserts}().catch(() => { F${asserts}.appendFileSync(1, "\\n${asserts}\\n"); throw new Error("${throws}"); });`;
+  const exits = /\bprocess\s*\.\s*exit\b/.test(text);
+  // It fails in the way in which the script does.
+  const end = exits ? "process.exit(1);" : `throw new Error("${throws}");`;
+  const fail = `s${asserts}().catch(() => { F${asserts}.appendFileSync(1, "\\n${asserts}\\n"); ${end} });`;
   const lines = [
     bring(`F${asserts}`, "node:fs"),
     ...assertionLines({ path, text }, ids),
     // Whatever the script still waits for comes first.
-    /\bprocess\s*\.\s*exit\b/.test(text) ? fail : `process.once("beforeExit", () => { ${fail} });`,
+    exits ? fail : `process.once("beforeExit", () => { ${fail} });`,
   ];
   return unchecked(lines);
 }

@@ -44,6 +44,19 @@ test("all files updated after 7 of 100: the count is taken from what changed", (
   assert.deepEqual(findings("I updated all 7 files.", { changedCount: 7 }), []);
 });
 
+test("every file of a folder is held against the folder, and a part of it is no whole", () => {
+  const changed = ["docs/a.md", "docs/b.md", "docs/c.css"];
+  const folder = { inFolders: ["docs/a.md", "docs/b.md", "docs/c.css", "docs/d.md"], changed, changedCount: 3 };
+  assert.deepEqual(findings("I updated every file in `docs/`.", folder), ["count"]);
+  assert.deepEqual(findings("All of the pages in docs were updated.", folder), ["count"]);
+  assert.deepEqual(findings("I looked at all files in docs and updated three.", folder), []);
+  assert.deepEqual(findings("I updated all files in docs that name the year.", folder), []);
+  assert.deepEqual(findings("I updated all files in docs/old that name the year.", folder), []);
+  const whole = { ...folder, inFolders: changed };
+  assert.deepEqual(findings("I updated each of the 3 files in docs.", whole), []);
+  assert.deepEqual(findings("All pages of docs were updated.", { ...whole, inFolders: ["docs/a.md"] }), []);
+});
+
 test("a tool call that was only narrated is a finding: the log is what counts", () => {
   assert.deepEqual(findings("I ran `npm run lint` and it was clean."), ["call"]);
   assert.deepEqual(findings('<tool_call>\n{"name": "run"}\n</tool_call>'), ["call"]);

@@ -22,6 +22,8 @@ export interface ClaimFacts {
   readonly tests: readonly TestCounts[];
   /** How many files the task asks to be changed, where it says a number. */
   readonly items?: number | undefined;
+  /** What the commit has in the folders that are said to have been changed as a whole. */
+  readonly inFolders?: readonly string[];
 }
 
 type FindingKind = "file" | "commit" | "pr" | "comment" | "count" | "call" | "tests" | "effort";
@@ -45,6 +47,7 @@ export function checkClaims(claims: Claims, facts: ClaimFacts): ClaimFinding[] {
       .filter((url) => facts.lookedUp.get(url) === false)
       .map((url) => finding("comment", `It names the comment ${url}, which does not exist.`)),
     ...counts(claims, facts),
+    ...wholeFolders(claims, facts),
     ...calls(claims, facts),
     ...tests(claims, facts),
   ];
@@ -92,6 +95,24 @@ function counts({ fileCounts, everyFile }: Claims, { changedCount, items }: Clai
   if (items === undefined || changedCount >= items) return [];
   const said = everyFile ? "It says that it changed every file; the" : "The";
   return [finding("count", `${said} task is about ${items} files, and git counts ${changedCount} changed.`)];
+}
+
+const page = /\.(?:mdx?|markdown|html?|rst|adoc|txt)$/i;
+
+function wholeFolders(
+  { wholeFolders: claimed }: Claims,
+  { changed, changedCount, inFolders = [] }: ClaimFacts,
+): ClaimFinding[] {
+  // Which files were left as they are is not known where not all of those that changed are.
+  if (changed.length !== changedCount) return [];
+  const known = new Set(changed);
+  return claimed.flatMap(({ path, of }) => {
+    const all = inFolders.filter((file) => file.startsWith(`${path}/`) && (of === "files" || page.test(file)));
+    const left = all.filter((file) => !known.has(file)).length;
+    if (left === 0) return [];
+    const done = all.length - left;
+    return [finding("count", `It says that it changed all ${of} in ${path}, and git counts ${done} of ${all.length}.`)];
+  });
 }
 
 function calls({ commands: claimed, writtenCalls }: Claims, { commands }: ClaimFacts): ClaimFinding[] {

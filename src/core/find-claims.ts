@@ -11,6 +11,8 @@ export interface Claims {
   readonly fileCounts: readonly number[];
   /** "Every file was updated", without a number. */
   readonly everyFile: boolean;
+  /** Folders of which every file is said to have been changed, or every page. */
+  readonly wholeFolders: readonly { readonly path: string; readonly of: "files" | "pages" }[];
   /** Commands that are said to have been run. */
   readonly commands: readonly string[];
   /** How many tests are said to have passed. */
@@ -39,6 +41,9 @@ const commitPattern =
   /\bcommit(?:ted)?(?: (?:it|this|as|is|id|hash|sha|with|commit)){0,3}[: ]{1,3}[`(]?([0-9a-f]{7,40})\b/gi;
 const countPattern = /\b(\d{1,7}) (?:\w{1,20} ){0,2}files?\b/gi;
 const everyPattern = /\b(?:all|every|each)(?: (?:of|the|\w{1,20})){0,3} files?\b/i;
+/** What follows may say that only some of them are meant. */
+const wholePattern =
+  /\b(?:all|every|each)(?: one)?(?: of)?(?: the| these| those)?(?: \d{1,6})? (file|page)s? (?:in|of|under|below|inside|within) (?:the )?(?:(?:folder|directory) )?`?([\w@+-][\w@./+-]{0,199})(?![\w@./+-])`?(?! ?(?:that|which|with|where|whose|except|without|having)\b)/gi;
 const commandPattern =
   /\b(?:i ran|i have run|i've run|i executed|after running|by running|running)[ :]{1,2}(?:the command )?`([^`\n]{2,200})`/gi;
 const testCountPattern =
@@ -64,11 +69,19 @@ export function findClaims(words: string): Claims {
     comments: unique(urls.filter((url) => /#(?:issuecomment-|discussion_r)\d{1,15}$/.test(url))),
     fileCounts: clauses.flatMap((clause) => matches(countPattern, clause).map(([, count]) => Number(count))),
     everyFile: clauses.some((clause) => everyPattern.test(clause)),
+    wholeFolders: unique(clauses.flatMap(wholeFoldersIn), ({ path, of }) => `${of} ${path}`),
     commands: unique(matches(commandPattern, real).map(([, command = ""]) => command)),
     testCounts: unique(testCounts),
     testsPass: testCounts.length > 0 || testsPassPattern.test(real),
     writtenCalls: writtenCallPattern.test(all),
   };
+}
+
+function wholeFoldersIn(clause: string): Claims["wholeFolders"] {
+  return matches(wholePattern, clause).map(([, what = "", path = ""]) => ({
+    path: path.replace(/[./]{1,10}$/, ""),
+    of: what.toLowerCase() === "page" ? "pages" : "files",
+  }));
 }
 
 function clausesOf(line: string): string[] {

@@ -43,5 +43,5 @@ test("interpret_failed: evidence does not beat a failure, and a canceled task do
     assert.notEqual(reason, "");
   }
   const { state, reason } = childOutcome(ended("completed", assignment({ state: "failed", reason: "2 tests fail" })));
-  assert.deepEqual([state, reason], ["failed", "failed: 2 tests fail"]);
+  assert.deepEqual([state, reason], ["failed", "2 tests fail"]);
 });

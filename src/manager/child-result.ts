@@ -13,6 +13,9 @@ export interface ChildOutcome {
   readonly result?: AssignmentResult;
 }
 
+/** What a task that failed says of itself is enough. */
+const lacking = { verified: "nothing proves it: ", unverified: "not proven: ", failed: "" } as const;
+
 /** A task without evidence is not verified, whatever its state says. */
 export function childOutcome({ status, content }: AgentResult): ChildOutcome {
   if (status === "canceled") return { state: "failed", reason: `it was canceled: ${textOf(content)}` };
@@ -26,9 +29,7 @@ export function childOutcome({ status, content }: AgentResult): ChildOutcome {
   if (result.state === "unverified" && result.pending.length > 0 && result.evidence.length > 0) {
     return { state: "unverified", reason: result.reason, result };
   }
-  const reason =
-    result.state === "verified" ? `nothing proves it: ${result.reason}` : `${result.state}: ${result.reason}`;
-  return { state: "failed", reason, result };
+  return { state: "failed", reason: `${lacking[result.state]}${result.reason}`, result };
 }
 
 const Failed = z.object({ message: z.string() });

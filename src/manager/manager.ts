@@ -1,5 +1,6 @@
 // The runner `manager`: from a goal to a verified result, as one durable function over the phases of a goal.
 
+import { asSentence } from "../core/as-sentence.ts";
 import { inLine } from "../core/foreign-words.ts";
 import { hasAllFailed, unfinishedTasks } from "../core/plan-graph.ts";
 import { doneSentence } from "../core/done-sentence.ts";
@@ -125,7 +126,7 @@ async function mayGoOn(run: GoalRun, problems: readonly string[]): Promise<Ended
   const reason = allFailed
     ? `all tasks failed: ${listed}`
     : `after ${run.rounds} rounds, which is the limit, this is not done: ${listed}`;
-  const question = `${inLine(reason)}. Say what to do differently, or "stop" to end the goal.`;
+  const question = `${asSentence(inLine(reason))} Say what to do differently, or "stop" to end the goal.`;
   const answer = await askAboutGoal(run, { question, details: { problems } }, reason);
   if (answer === undefined) return { status: "failed", reason: `${reason} (nobody answered)` };
   if (isStop(answer.text)) return { status: "abandoned", reason: `${answer.by.name} ended the goal: ${reason}` };

@@ -32,15 +32,16 @@ export async function lookUpClaims(work: ClaimedWork): Promise<ClaimFinding[]> {
   const claims = findClaims(words);
   const git = await openGit(gitDir, signal);
   const changed = await git.list(["diff-tree", "-r", "-z", "--no-renames", "--name-only", base, commit], { signal });
-  const present =
-    claims.files.length === 0 ? [] : await git.list(["ls-tree", "-r", "-z", "--name-only", commit], { signal });
+  const asksForFiles = claims.files.length > 0 || claims.wholeFolders.length > 0;
+  const present = asksForFiles ? await git.list(["ls-tree", "-r", "-z", "--name-only", commit], { signal }) : [];
   const existingFiles = new Set(
     claims.files.map(({ path }) => path).filter((path) => present.some((each) => isSamePath(each, path))),
   );
   const existingCommits = new Set<string>();
   for (const id of claims.commits) if (await hasCommit({ gitDir, commit, signal }, id)) existingCommits.add(id);
   const lookedUp = runGh === undefined ? new Map<string, boolean>() : await askForge(claims, { gitDir, runGh, signal });
-  const found = { existingFiles, existingCommits, lookedUp, calls, commands, tests, items };
+  const inFolders = present.filter((file) => claims.wholeFolders.some(({ path }) => file.startsWith(`${path}/`)));
+  const found = { inFolders, existingFiles, existingCommits, lookedUp, calls, commands, tests, items };
   return checkClaims(claims, { ...found, changed, changedCount: changed.length });
 }
 

@@ -126,8 +126,10 @@ async function tryScripts(runner: CanaryRunner, scripts: readonly PlantedScript[
     const alone = await runWith(runner, script.alone);
     if (alone === undefined || !alone.failed || !alone.output.includes(script.ids.asserts)) continue;
     const run = await runWith(runner, script.added);
-    if (run?.failed === true && run.output.includes(script.ids.asserts)) return "held";
-    return script.mayEndEarly ? "none" : "spoken_for";
+    const isReached = run?.output.includes(script.ids.asserts) === true;
+    if (run?.failed === true && isReached) return "held";
+    // What was reached and did not fail was kept from it.
+    return script.mayEndEarly && !isReached ? "none" : "spoken_for";
   }
   return "none";
 }

@@ -17,6 +17,7 @@ import { delegate } from "../support/manager-kit.ts";
 import type { Cleanup } from "../support/temp-folder.ts";
 import { accessibilityCases } from "./accessibility-cases.ts";
 import { nodesCases } from "./nodes-cases.ts";
+import { reportCases } from "./report-cases.ts";
 import { steeringCases } from "./steering-cases.ts";
 import { taskPageCases } from "./task-page-cases.ts";
 import { type UpProcess, type UpScene, upScene } from "../support/up-process.ts";
@@ -166,7 +167,8 @@ test(
     await page.getByRole("tab", { name: "Report" }).click();
     const report = page.getByRole("region", { name: "Report" }).first();
     await report.getByText("every criterion is met").waitFor();
-    await page.getByText("1 of 1").waitFor();
+    await page.getByText("1 of 1", { exact: true }).waitFor();
+    await report.getByText("1 of 1 task", { exact: true }).waitFor();
     await page
       .getByRole("button", { name: /sh check\.sh.*passed/ })
       .first()
@@ -286,6 +288,7 @@ test(
 );
 
 steeringCases(() => ({ page, url, tutti, repository }));
+reportCases(() => ({ page, url, tutti, repository }));
 taskPageCases(() => ({ page, url, tutti, repository }));
 
 async function treeUse(task: string): Promise<{ tokens: number }> {

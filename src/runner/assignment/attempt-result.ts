@@ -1,5 +1,6 @@
 // What an attempt of an assignment comes to: its state, why, and what the evidence says of each criterion.
 
+import { asSentence } from "../../core/as-sentence.ts";
 import { checkLine } from "../../core/make-evidence.ts";
 import type { AssignmentResult } from "../../protocol/task/assignment.ts";
 import type { Handoff } from "../../protocol/routing/handoff.ts";
@@ -47,7 +48,7 @@ export function resultOf(attempt: Attempt, left?: string): AssignmentResult {
     reason:
       left ??
       (state.phase === "abandoned" && worked !== undefined
-        ? `${proved.reason} ${attempt.reason}.`
+        ? `${proved.reason} ${asSentence(attempt.reason)}`
         : pending.length > 0
           ? waitsFor(pending)
           : isVerified

@@ -141,7 +141,7 @@ test("a task that lies ends at a person: what a session says verifies nothing", 
   await world.answer(wait?.id ?? "", { kind: "question", value: "give up: not worth it" });
   const result = await world.result(root);
   assert.deepEqual(summary(result), ["failed", "lab/build", 2, 1, 0]);
-  assert.match(result.reason, /a person gives the task up: not worth it/);
+  assert.match(result.reason, /\. A person gives the task up: not worth it\.$/);
   assert.match(String(result.claim), /PR opened/);
 });
 

@@ -137,23 +137,27 @@ export function isPartFile(path: string): boolean {
 
 /** The session's project file with the base's way to run checks; undefined when both run them the same way. */
 export function projectText(
-  { tree, followed, own }: Anatomy,
+  anatomy: Anatomy,
   path: string,
   session: string,
   base: string | undefined,
 ): string | undefined {
+  const { tree, followed, own } = anatomy;
   if (nameOf(path) !== "package.json") return projectWithBase(path, session, base, followed.tools);
   const names = packageNames(tree);
   const name = readPackage(session)?.["name"];
   // A package of the repository takes the place of an installed one of the same name.
   if (base === undefined && typeof name === "string" && (names.isDependency(name) || followed.tools.has(name)))
     return "{}\n";
+  // Files of the check below it would find their imports by it, and no longer by the one above.
+  if (base === undefined && isGoverned(anatomy, folderOf(path))) return "";
   const hasOwn = [...own].some((each) => folderOf(path) === "" && isCode(fileKind(each)));
   return packageWithBase({
     session,
     base,
     tools: followed.tools,
     isKnown: (each) => names.own(each).length > 0,
+    isCheck: (target) => leadsTo(own, folderOf(path), target),
     keepsScript: (line) => {
       if (base === undefined && !hasOwn && folderOf(path) !== "") return true;
       return leadsToTests(line) || !isRun(line);
@@ -180,4 +184,19 @@ export function projectText(
       return read !== undefined && isThorough(read);
     });
   }
+}
+
+/** Whether a package.json of the base holds for this folder, and files of the check lie in it. */
+function isGoverned({ tree, own }: Anatomy, folder: string): boolean {
+  const isBelowOne = foldersUp(folder).some((each) => tree.has(joined(each, "package.json") ?? ""));
+  return isBelowOne && [...own].some((path) => isBelow(path, folder) && isCode(fileKind(path)));
+}
+
+/** `target` may have a star, which stands for anything. */
+function leadsTo(own: ReadonlySet<string>, folder: string, target: string): boolean {
+  const path = joined(folder, target);
+  if (path === undefined || !path.includes("*")) return path !== undefined && own.has(path);
+  const [before = "", ...rest] = path.split("*");
+  const after = rest.at(-1) ?? "";
+  return [...own].some((each) => each.startsWith(before) && each.endsWith(after));
 }

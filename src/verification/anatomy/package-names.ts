@@ -3,13 +3,16 @@
 import { z } from "zod";
 
 import type { BaseTree } from "./base-tree.ts";
+import { exportTargets } from "./package-exports.ts";
 import { tomlEntries, tomlStrings } from "./toml-entries.ts";
-import { folderOf, joined, nameOf } from "./tree-paths.ts";
+import { folderOf, foldersUp, joined, nameOf } from "./tree-paths.ts";
 
 export interface PackageNames {
   /** The files with which an own package of this name begins, or the part of it that the name goes on with. */
   readonly own: (specifier: string) => readonly string[];
   readonly isDependency: (specifier: string) => boolean;
+  /** The files that an import of `#name` may mean in this folder. */
+  readonly inside: (specifier: string, folder: string) => readonly string[];
   /** Where code is entered: `main`, `bin`, `exports` and the like. Some of these have no such file. */
   readonly entries: readonly string[];
   readonly goModules: readonly { readonly name: string; readonly folder: string }[];
@@ -41,10 +44,14 @@ export function packageNames(tree: BaseTree): PackageNames {
 }
 
 function readNames(tree: BaseTree): PackageNames {
-  const own = new Map<string, { readonly folder: string; readonly entries: readonly string[] }>();
+  const own = new Map<
+    string,
+    { readonly folder: string; readonly entries: readonly string[]; readonly exports: unknown }
+  >();
   const dependencies = new Set<string>();
   const entries: string[] = [];
   const goModules: { name: string; folder: string }[] = [];
+  const imports = new Map<string, unknown>();
   for (const path of tree.paths) {
     const folder = folderOf(path);
     switch (nameOf(path)) {
@@ -52,9 +59,11 @@ function readNames(tree: BaseTree): PackageNames {
         const read = readPackage(tree.read(path));
         if (read === undefined) break;
         for (const field of dependencyFields) for (const name of keysOf(read[field])) dependencies.add(name);
+        imports.set(folder, read["imports"]);
         const begun = entriesOf(read).flatMap((each) => joined(folder, each) ?? []);
         entries.push(...begun);
-        if (typeof read["name"] === "string") own.set(read["name"], { folder, entries: begun });
+        if (typeof read["name"] === "string")
+          own.set(read["name"], { folder, entries: begun, exports: read["exports"] });
         break;
       }
       case "pyproject.toml":
@@ -83,11 +92,19 @@ function readNames(tree: BaseTree): PackageNames {
       const found = own.get(name);
       if (found === undefined) return [];
       const rest = specifier.slice(name.length + 1);
+      const exported = exportTargets(found.exports, rest === "" ? "." : `./${rest}`);
+      if (exported !== undefined) return exported.flatMap((each) => joined(found.folder, each) ?? []);
       if (rest === "") return found.entries.length > 0 ? found.entries : [joined(found.folder, "index") ?? ""];
       return [rest, `src/${rest}`].flatMap((each) => joined(found.folder, each) ?? []);
     },
     isDependency: (specifier) =>
       dependencies.has(packageOf(specifier)) || dependencies.has(specifier.toLowerCase().replaceAll("-", "_")),
+    inside: (specifier, from) => {
+      // The package.json that is nearest counts alone.
+      const folder = foldersUp(from).find((each) => imports.has(each));
+      if (folder === undefined) return [];
+      return (exportTargets(imports.get(folder), specifier) ?? []).flatMap((each) => joined(folder, each) ?? []);
+    },
     entries: entries.flatMap((each) => (each.includes("*") ? starred(tree, each) : [each])),
     goModules,
   };

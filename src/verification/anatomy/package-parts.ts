@@ -1,5 +1,6 @@
 // Of a package.json the parts that say how checks run: the base's are kept, and the rest is work like any other.
 
+import { exportsWithBase } from "./package-exports.ts";
 import { dependencyFields, keysOf, packageOf, readPackage } from "./package-names.ts";
 import { plainName } from "./read-command.ts";
 
@@ -13,6 +14,8 @@ export interface PackageChange {
   readonly isKnown: (name: string) => boolean;
   /** Scripts of the session's that stay where the base has none of that name. */
   readonly keepsScript: (line: string) => boolean;
+  /** Whether a file that the base's package.json names, perhaps with a star, belongs to the check. */
+  readonly isCheck: (target: string) => boolean;
 }
 
 /** Settings of tools, and of the package manager. */
@@ -59,6 +62,8 @@ const wholeParts = [
 ] as const;
 /** New names in them cannot change what the base's names mean. */
 const keyedParts = ["imports"] as const;
+/** Where a package begins whose name is imported. */
+const beginnings = ["main", "module", "browser"] as const;
 const everyonesPrograms = new Set([
   "node",
   "npm",
@@ -89,7 +94,14 @@ function isHook(name: string, scripts: Readonly<Record<string, unknown>>): boole
 const installing = new Set(["install", "prepare", "dependencies"]);
 
 /** The session's file with the base's way to run checks; undefined when both run them the same way. */
-export function packageWithBase({ session, base, tools, isKnown, keepsScript }: PackageChange): string | undefined {
+export function packageWithBase({
+  session,
+  base,
+  tools,
+  isKnown,
+  keepsScript,
+  isCheck,
+}: PackageChange): string | undefined {
   const one = readPackage(session);
   const other = base === undefined ? {} : readPackage(base);
   if (one === undefined || other === undefined) return session === base ? undefined : base;
@@ -101,6 +113,17 @@ export function packageWithBase({ session, base, tools, isKnown, keepsScript }: 
   for (const key of wholeParts) put(key, other[key]);
   for (const key of keyedParts)
     if (isRecord(one[key]) || isRecord(other[key])) put(key, { ...record(one[key]), ...record(other[key]) });
+  for (const key of beginnings) {
+    const begins = other[key];
+    if (typeof begins === "string" && isCheck(begins)) put(key, begins);
+  }
+  for (const key of ["exports", "imports"]) {
+    const entries = exportsWithBase(mixed[key], other[key], isCheck);
+    if (entries === mixed[key]) continue;
+    put(key, entries);
+    // Under another name, the package would not find itself any more.
+    put("name", other["name"]);
+  }
   const scripts = record(other["scripts"]);
   const added = Object.entries(record(one["scripts"])).filter(([name, line]) => {
     const before = scripts[name];

@@ -13,6 +13,7 @@ const packages = (session: unknown, base: unknown): unknown => {
     tools: new Set(["runner", "npm"]),
     isKnown: (name) => name === "own",
     keepsScript: (line) => line !== "true",
+    isCheck: (target) => target.startsWith("./test/"),
   });
   if (mixed === undefined || mixed === base) return mixed;
   return JSON.parse(mixed);
@@ -53,6 +54,30 @@ test("dependencies from elsewhere than a registry, and those that bring the chec
   }
   assert.deepEqual(packages({ ...base, overrides: { runner: "file:x" } }, base), base);
   assert.deepEqual(packages({ ...base, dependencies: { x: "file:./x" } }, base), base);
+});
+
+test("what a name of the package means to the check is the base's, and other names are the work", () => {
+  const base = {
+    name: "sums",
+    exports: { ".": "./src/total.js", "./compare": "./test/compare.js", "./kit/*": { node: "./test/*.js" } },
+    imports: { "#lib/*": "./test/*.js", "#own": "./src/own.js" },
+  };
+  const same = { ...base, exports: { ...base.exports, ".": "./src/sum.js", "./mean": "./src/mean.js" } };
+  assert.equal(packages(same, base), undefined);
+  const moved = { ...same.exports, "./compare": "./src/compare.js" };
+  assert.deepEqual(packages({ ...same, exports: moved }, base), same, "a key leads elsewhere");
+  const stood = { ...same.exports, "./kit/same": "./src/same.js" };
+  assert.deepEqual(packages({ ...same, exports: stood }, base), same, "a longer key goes before one with a star");
+  assert.deepEqual(packages({ ...same, exports: { ".": "./src/total.js" } }, base), base, "a key is gone");
+  assert.deepEqual(
+    packages({ name: "sums", imports: base.imports }, base),
+    base,
+    "without `exports`, all files are open",
+  );
+  assert.deepEqual(packages({ ...base, imports: { ...base.imports, "#lib/same": "./src/same.js" } }, base), base);
+  assert.deepEqual(packages({ ...base, name: "other" }, base), base, "by another name it finds itself no more");
+  const begun = { name: "kit", main: "./test/kit.js" };
+  assert.deepEqual(packages({ ...begun, main: "./fake.js" }, begun), begun);
 });
 
 test("settings of tools in a pyproject.toml are found however they are written; dependencies are not settings", () => {

@@ -149,6 +149,8 @@ function importedScript(tree: BaseTree, names: PackageNames, specifier: string, 
   if (names.isDependency(specifier) || runnerModule.test(specifier) || assertModule.test(specifier)) return [];
   if (/^[@~#]\/|^[#~]/.test(specifier)) {
     const rest = specifier.replace(/^[@~#]*\/?/, "");
+    const named = names.inside(specifier, folderOf(from)).flatMap((each) => scriptFile(tree, each) ?? []);
+    if (named.length > 0) return named;
     return foldersUp(folderOf(from)).flatMap((folder) =>
       [rest, `src/${rest}`].flatMap((each) => scriptFile(tree, joined(folder, each)) ?? []),
     );

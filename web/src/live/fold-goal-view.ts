@@ -90,11 +90,18 @@ export function isEnded(status: GoalView["status"]): boolean {
   return status === "done" || status === "failed" || status === "abandoned";
 }
 
-/** The share of tasks that are verified; those that another one took the place of do not count. */
-function progressOf({ plan, links }: Pick<GoalView, "plan" | "links">): number {
+function progressOf(goal: Pick<GoalView, "plan" | "links">): number {
+  const { verified, planned } = verifiedTasks(goal);
+  return planned === 0 ? 0 : Math.floor((verified * 100) / planned);
+}
+
+/** Tasks that another one took the place of do not count. */
+export function verifiedTasks({ plan, links }: Pick<GoalView, "plan" | "links">): {
+  readonly verified: number;
+  readonly planned: number;
+} {
   const replaced = new Set(plan.map(({ supersedes }) => supersedes));
   const current = plan.filter(({ id }) => !replaced.has(id));
-  if (current.length === 0) return 0;
   const verified = new Set(links.filter(({ state }) => state === "verified").map(({ planned }) => planned));
-  return Math.floor((current.filter(({ id }) => verified.has(id)).length * 100) / current.length);
+  return { verified: current.filter(({ id }) => verified.has(id)).length, planned: current.length };
 }

@@ -85,7 +85,12 @@ function BoardCard({ goal }: { readonly goal: BoardGoal }): ReactNode {
       <span className="clamp">
         <Words text={goal.text} />
       </span>
-      <Meter value={goal.progress} of={100} label={`${goal.progress} % verified`} tone="good" />
+      <Meter
+        value={goal.progress}
+        of={100}
+        label={`${goal.tasks.verified} of ${plural(goal.tasks.planned, "task")} verified`}
+        tone="good"
+      />
       <span className="row spread tiny soft num">
         <span>
           {goal.tasks.planned === 0

@@ -71,7 +71,7 @@ const looks: Readonly<Record<string, Look>> = {
   unmet: { drawing: "failed", tone: "bad", word: "Not met" },
   supports: { drawing: "done", tone: "good", word: "Supports" },
   contradicts: { drawing: "failed", tone: "bad", word: "Contradicts" },
-  nothing: { drawing: "ended", tone: "", word: "Proves nothing" },
+  nothing: { drawing: "ended", tone: "", word: "Seen" },
   // Reviews
   approve: { drawing: "done", tone: "good", word: "Approve" },
   revise: { drawing: "needs", tone: "warn", word: "Revise" },

@@ -46,6 +46,12 @@ export function Criteria({
                       ? "by a model, confirmed"
                       : "by a model, not confirmed"}
                 </span>
+                {/* The reason of what is met repeats the proof below it. */}
+                {told === undefined || criterion.state === "met" ? null : (
+                  <span className="small soft">
+                    <Sentence text={told.reason} />
+                  </span>
+                )}
                 {told?.proof.map((proof) => (
                   <ProofLink key={proof.id} proof={proof} onEvidence={onEvidence} />
                 ))}

@@ -9,7 +9,7 @@ import { useAsks, useGoal, useReport, useTree } from "../../api/queries.ts";
 import { useBudget } from "../../api/task-queries.ts";
 import { attempt } from "../../api/toasts.tsx";
 import { duration, plural } from "../../format/show-time.ts";
-import { isEnded } from "../../live/fold-goal-view.ts";
+import { isEnded, verifiedTasks } from "../../live/fold-goal-view.ts";
 import { type LiveTree, workerName } from "../../live/fold-tasks.ts";
 import { AskCard } from "../../ui/ask-card.tsx";
 import { Card, Dialog, Meter, Tabs, TimeAgo } from "../../ui/controls.tsx";
@@ -123,6 +123,10 @@ function GoalHead({
   readonly rehearsal: boolean;
 }): ReactNode {
   const ended = isEnded(goal.status);
+  const { verified, planned } = verifiedTasks(goal);
+  const text = `${verified} of ${plural(planned, "task")} verified`;
+  // A full bar would say of a goal that was not reached that it was.
+  const isLost = ended && goal.status !== "done";
   return (
     <header className="page-head">
       <div className="row folding">
@@ -138,9 +142,9 @@ function GoalHead({
       <p className="soft">
         <Words text={goal.reason} />
       </p>
-      <Meter value={goal.progress} of={100} label={`${goal.progress} % of the tasks are verified`} tone="good" />
+      {isLost ? null : <Meter value={goal.progress} of={100} label={text} tone="good" />}
       <p className="small soft num">
-        {goal.progress} % verified · {plural(goal.plan.length, "task")} planned
+        {text}
         {tree === undefined ? null : ` · ${tree.unfinished} open`} ·{" "}
         {ended ? duration(goal.updated_at - goal.created_at) : <Running since={goal.created_at} />} · started{" "}
         <TimeAgo at={goal.created_at} />

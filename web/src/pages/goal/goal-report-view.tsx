@@ -17,6 +17,8 @@ export function GoalReportView({
   readonly report: GoalReport;
   readonly onEvidence: (evidence: string) => void;
 }): ReactNode {
+  const current = report.tasks.filter(({ state }) => state !== "superseded");
+  const verified = current.filter(({ state }) => state === "verified").length;
   return (
     <div className="col loose" aria-label="Report" role="region">
       <Card title="Report" end={<StateMark state={report.status} />}>
@@ -26,7 +28,7 @@ export function GoalReportView({
           </p>
           <Facts
             rows={[
-              ["Verified", `${report.progress} % of the tasks`],
+              ["Verified", `${verified} of ${plural(current.length, "task")}`],
               ["Rounds", report.rounds],
               [
                 "Cost",

@@ -7,7 +7,7 @@ import { type ReactNode, useMemo } from "react";
 import type { Board } from "../../../../src/client/index.ts";
 import { useConnection } from "../../api/connection.tsx";
 import { useBoard } from "../../api/queries.ts";
-import { count, money } from "../../format/show-time.ts";
+import { count, money, plural } from "../../format/show-time.ts";
 import type { BoardGoal } from "../../live/fold-board.ts";
 import { isEnded } from "../../live/fold-goal-view.ts";
 import { Card, Empty, Meter, TimeAgo } from "../../ui/controls.tsx";
@@ -109,7 +109,12 @@ function GoalRow({ goal }: { readonly goal: BoardGoal }): ReactNode {
       ) : null}
       <span className="goal-numbers tiny soft num">
         <span className="col tightest">
-          <Meter value={goal.progress} of={100} label={`${goal.progress} % verified`} tone="good" />
+          <Meter
+            value={goal.progress}
+            of={100}
+            label={`${goal.tasks.verified} of ${plural(goal.tasks.planned, "task")} verified`}
+            tone="good"
+          />
           <span className="faint">
             {goal.tasks.verified} of {goal.tasks.planned} verified
           </span>
