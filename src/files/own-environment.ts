@@ -48,6 +48,18 @@ export function ownPath(path = process.env["PATH"] ?? defaultPath): string {
   return own;
 }
 
+/**
+ * The PATH of a program that is given secrets: what it starts by name is the machine's own, if the machine has it. What a
+ * project put into the PATH comes last.
+ */
+export function ownPathFirst(path = process.env["PATH"] ?? defaultPath): string {
+  const own = ownPath(path).split(delimiter);
+  const rest = absoluteFolders(path)
+    .split(delimiter)
+    .filter((folder) => !own.includes(folder));
+  return [...own, ...rest].filter((folder) => folder !== "").join(delimiter);
+}
+
 /** What such a tool says itself about the project that it put into the PATH. */
 function foldersInUse(): string[] {
   const { VIRTUAL_ENV = "", DIRENV_DIR = "", npm_config_local_prefix = "" } = process.env;

@@ -71,7 +71,7 @@ function taskLines(
   return [
     inLine(`${id}${waits}: ${first} (${routeName({ runner, model })} in ${workdir}: ${reason})`),
     ...rest.filter((line) => line.trim() !== "").map(quoted),
-    ...(hidden > 0 ? [`  | [${hidden} more characters]`] : []),
+    ...(hidden > 0 ? [`  [… ${hidden} more characters are hidden here; the details have all of them …]`] : []),
     ...checks.flatMap(checkLines),
   ];
 }

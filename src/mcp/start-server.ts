@@ -9,7 +9,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { thrownMessage, TuttiError } from "../protocol/error.ts";
 import type { HttpServer, McpServerEntry, StdioServer } from "../protocol/invocation/mcp-servers.ts";
 import { programOf } from "../runner/command/resolve-command.ts";
-import { makeHome, ownFolders, plainEnvironment } from "../runner/shared/confined-program.ts";
+import { keptEnvironment, keptPlaces, makeHome, ownFolders } from "../runner/shared/confined-program.ts";
 import { confineSession } from "../runner/shared/sandbox/confine-session.ts";
 import type { ProcessNote } from "../runner/shared/process/end-processes.ts";
 import type { SandboxStatus } from "../runner/shared/sandbox/sandbox-status.ts";
@@ -121,8 +121,8 @@ async function launchOf(
     options.code === undefined ? ownPlace(options, given, home) : await codePlace(options, given, options.code);
   const { folder, visible, hidden } = place;
   const { command, args, env, network, write } = place.entry;
-  const plain = plainEnvironment();
-  const program = await programOf(command, folder, { ...plain, ...pathOf(env) });
+  const plain = keptEnvironment();
+  const program = await programOf(command, folder, { ...keptPlaces(), ...pathOf(env) });
   const own = { ...plain, ...env, ...ownFolders(home) };
   if (!sandbox.confined) return { program: { argv: [program, ...args], env: own }, launcher: undefined, cwd: folder };
   const { launcher, env: confined } = await confineSession(
@@ -136,6 +136,7 @@ async function launchOf(
       toolchains: [...toolchains, ...visible],
       covered: [],
       network,
+      path: plain["PATH"],
     },
     program,
   );
@@ -158,9 +159,12 @@ function codeHint({ code }: StartOptions): string {
   return "; it is started from a copy of the files that were agreed to, and its field files can name further ones";
 }
 
-/** A server that the person declared works in the task's folder. */
+/**
+ * A server that the person declared works in a folder of its own, unless its settings say otherwise: package runners and
+ * interpreters run what the folder that they are started in says, and the server has secrets of the person.
+ */
 function ownPlace({ name, roots }: StartOptions, entry: StdioServer, home: string): LaunchPlace {
-  const folder = resolve(roots[0] ?? home, entry.cwd ?? ".");
+  const folder = entry.cwd === undefined ? home : resolve(roots[0] ?? home, entry.cwd);
   if (!isInside(folder, [...roots, home])) throw outside(name, folder, "the task's folders");
   return { entry, folder, visible: entry.write ? [] : roots, hidden: [] };
 }

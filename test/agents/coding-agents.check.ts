@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -133,11 +133,10 @@ async function prepared(t: TestContext, name: AgentName, { silent = false } = {}
   const folder = await installAgent(name);
   const model = await shellCallModel(t, codingAgents[name].wire, command);
   model.silent = silent;
-  process.env["PATH"] = [join(folder, "node_modules", ".bin"), process.env["PATH"]].join(delimiter);
   const scene = upScene(t);
   const repository = testRepository(t);
   mkdirSync(join(scene.folder, ".tutti"), { mode: 0o700 });
-  const acp = { profiles: { [name]: profileAt(name, model.origin) }, toolchains: [folder] };
+  const acp = { profiles: { [name]: profileAt(name, model.origin, folder) }, toolchains: [folder] };
   writeFileSync(join(scene.folder, ".tutti", "tutti.config.json"), JSON.stringify({ acp }), { mode: 0o600 });
   const daemon = await scene.up();
   const tutti = httpClient({ url: daemon.found.daemon.url, key: daemon.found.key });

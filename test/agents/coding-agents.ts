@@ -62,12 +62,15 @@ export const codingAgents: Readonly<Record<AgentName, CodingAgent>> = {
   },
 };
 
-/** The profile of the agent, for a session whose model is at `origin`. */
-export function profileAt(name: AgentName, origin: string): Profile {
+/** The profile of the agent that was installed in the folder, for a session whose model is at `origin`. */
+export function profileAt(name: AgentName, origin: string, folder: string): Profile {
   const builtin = builtinProfiles[name];
   if (builtin === undefined) throw new Error(`there is no profile ${name}`);
   const { env = {}, files = {} } = codingAgents[name].pointAt(origin);
-  return { ...builtin, env: { ...builtin.env, ...env }, files: { ...builtin.files, ...files } };
+  const [program, ...args] = builtin.command;
+  // In the PATH it would count as a program of a project, which gets no login.
+  const command: Profile["command"] = [join(folder, "node_modules", ".bin", program), ...args];
+  return { ...builtin, command, env: { ...builtin.env, ...env }, files: { ...builtin.files, ...files } };
 }
 
 /** The registry did not give the package, or not all of it. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
@@ -82,6 +82,32 @@ test("a folder that is exchanged between the question and the run is noticed", a
   symlinkSync("two", join(root, "at"));
   assert.match(await answer(true), /conflict.*no longer/);
   assert.ok(!existsSync(join(root, "two/ran")) && !existsSync(join(root, "one/ran")));
+});
+
+test("a program that the workspace has in place of one of the machine is named, and one that is put there after the yes is not run", async (t) => {
+  const path = process.env["PATH"] ?? "";
+  t.after(() => (process.env["PATH"] = path));
+  const [found] = path.split(":").filter((folder) => existsSync(join(folder, "true")));
+  const plant = (root: string): void => {
+    mkdirSync(join(root, "bin"), { recursive: true });
+    writeFileSync(join(root, "bin", "true"), `#!/bin/sh\n: > "${join(root, "ran")}"\n`, { mode: 0o755 });
+  };
+  const call = { tool: "run", args: { argv: ["true"] } };
+  const planted = await asked(t, call, (root) => {
+    plant(root);
+    process.env["PATH"] = `${join(root, "bin")}:${path}`;
+  });
+  const file = join(realpathSync(planted.root), "bin", "true");
+  assert.ok(planted.question.includes(`\nprogram: ${file}, A FILE OF THE TASK'S FOLDERS, which agents can write\n`));
+  await planted.answer(false);
+
+  const late = await asked(t, call, (root) => {
+    process.env["PATH"] = `${join(root, "bin")}:${path}`;
+  });
+  assert.ok(late.question.includes(`\nprogram: ${realpathSync(join(String(found), "true"))}\n`), late.question);
+  plant(late.root);
+  assert.match(await late.answer(true), /the program is no longer .*, as the person saw who approved the call/);
+  assert.equal(existsSync(join(late.root, "ran")), false);
 });
 
 test("a write is shown as a diff of the exact file", async (t) => {

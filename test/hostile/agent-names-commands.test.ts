@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { factText } from "../../src/core/make-report.ts";
+import { readAcpConfig } from "../../src/runner/acp/config.ts";
 import { permissionText } from "../../src/runner/acp/permission.ts";
 import { world } from "../support/agent-kit.ts";
 import { led, person } from "../support/lead-and-worker.ts";
@@ -69,4 +70,11 @@ test("an approval that a model words itself cannot pass for a question of Tutti"
   );
   await w.engine.deliver(id, { kind: "approval", approved: false }, person);
   await w.engine.result(root);
+});
+
+test("a model that is named like an option of a coding agent is refused", () => {
+  for (const model of ["--yolo", "-m", "-"]) {
+    assert.throws(() => readAcpConfig({ profile: "gemini", model }), /must be the name of a model/, model);
+  }
+  assert.equal(readAcpConfig({ profile: "gemini", model: "gemini-2.5-pro" }).model, "gemini-2.5-pro");
 });

@@ -1,6 +1,6 @@
 // Tutti was started with a PATH and with variables that lead into a repository. What it starts for itself has none of them.
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
@@ -8,7 +8,9 @@ import { checkCodingAgents } from "../../src/daemon/project/check-coding-agents.
 import { runGh } from "../../src/daemon/project/build-assignment.ts";
 import { runPersonsProgram } from "../../src/daemon/state/run-persons-program.ts";
 import { runHere } from "../../src/cli/run-program-here.ts";
-import { Profiles } from "../../src/runner/acp/profile.ts";
+import { startServer } from "../../src/mcp/start-server.ts";
+import { profileOf, Profiles } from "../../src/runner/acp/profile.ts";
+import { prepareLaunch } from "../../src/runner/acp/session-launch.ts";
 import { prepareProgram } from "../../src/runner/shared/confined-program.ts";
 import { probeSandbox } from "../../src/runner/shared/sandbox/sandbox-status.ts";
 import { openGit } from "../../src/workspace/own-git.ts";
@@ -29,6 +31,8 @@ const variables = {
   PERL5LIB: "/none",
   RUBYLIB: "/none",
 };
+
+const unconfined = { confined: false, reason: "a test", advice: "" } as const;
 
 interface Scene {
   readonly repository: TestRepository;
@@ -112,7 +116,6 @@ test(
     const home = tempFolder(t);
     const { folder } = s.repository;
     const place = { folder: { cwd: folder, roots: [folder] }, home, hidden: [], toolchains: [] };
-    const unconfined = { confined: false, reason: "a test", advice: "" } as const;
     const { argv, env } = await prepareProgram({ ...place, sandbox: unconfined }, ["env"], { cwd: folder });
     assert.ok(!argv[0].startsWith(folder), argv[0]);
     for (const name of Object.keys(variables)) assert.equal(env[name], undefined, name);
@@ -163,5 +166,45 @@ for (const [how, below, also] of first) {
     await runHere(["git", "--version"], other.folder);
     await checkCodingAgents(Profiles.parse({ agent: { command: ["agent"], version: ["agent", "--version"] } }));
     assert.equal(existsSync(ran), false, existsSync(ran) ? readFileSync(ran, "utf8") : "");
+  });
+
+  test(`what works on a project that ${how} put into the PATH takes the place of no coding agent and of no server, which have secrets of the person`, async (t) => {
+    const s = scene(t);
+    const project = below === "tools/bin" ? s.repository.folder : tempFolder(t);
+    const evil = join(project, below);
+    mkdirSync(evil, { recursive: true });
+    if (also !== undefined) writeFileSync(join(project, also), "");
+    for (const name of ["agent", "server", "env"]) writeFileSync(join(evil, name), "#!/bin/sh\n", { mode: 0o755 });
+    const real = process.env["PATH"] ?? "";
+    process.env["PATH"] = `${evil}:${real}`;
+    const launch = {
+      name: "agent",
+      profile: profileOf(Profiles.parse({ agent: { command: ["agent"] } }), "agent"),
+      model: undefined,
+      folder: { cwd: project, roots: [project] },
+      home: tempFolder(t),
+      hidden: [],
+      toolchains: [s.noting],
+    };
+    const status = await probeSandbox();
+    for (const sandbox of [unconfined, ...(status.confined ? [status] : [])]) {
+      await assert.rejects(prepareLaunch({ ...launch, sandbox }), {
+        code: "not_found",
+        message: `${join(evil, "agent")} is in a folder of a project, so the agent agent is not started from it with your login; name its full path as the command in acp.profiles if you trust it`,
+      });
+      const agent = join(s.noting, "agent");
+      writeFileSync(agent, "#!/bin/sh\n", { mode: 0o755 });
+      const { argv, env } = await prepareLaunch({ ...launch, sandbox });
+      rmSync(agent);
+      assert.equal(argv[0], agent);
+      // It starts `node`, `git` and the like by their names, with the login in its environment.
+      const found = (env["PATH"] ?? "").split(":").find((folder) => existsSync(join(folder, "env")));
+      assert.ok(found !== undefined && !found.startsWith(project), env["PATH"]);
+      const entry = { type: "stdio", command: "server", args: [], env: {}, network: true, write: true } as const;
+      const state = tempFolder(t);
+      const surroundings = { state, sandbox, toolchains: [s.noting], name: "it", hash: "0".repeat(40) };
+      const start = { ...surroundings, roots: [project], entry: { ...entry, args: [], timeout_ms: 5_000 } };
+      await assert.rejects(startServer(start), { code: "not_found" });
+    }
   });
 }

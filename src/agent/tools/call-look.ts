@@ -18,6 +18,8 @@ export const CallLook = z.object({
   file: z.object({ path: z.string(), content: z.string().nullable() }).optional(),
   /** The folder in which a program is to run. */
   cwd: z.string().optional(),
+  /** The program that is to run, where nothing confines it. */
+  program: z.string().optional(),
   /** The calls that an answer of "always" would allow; null when a person must decide each time. By the tool alone when absent. */
   calls: AllowedCalls.nullable().optional(),
   /** The standing approval that allows the call, so that nobody is asked. */

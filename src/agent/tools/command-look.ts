@@ -18,8 +18,10 @@ export async function lookAtCommand(commands: Commands, command: Command, rights
     return { protected: [], text, calls: null };
   }
   const { network, stdin, timeoutMs } = command;
+  const { program } = place;
   const lines = [
     commandText(command),
+    ...programLines(program),
     `folder: ${inLine(place.cwd)}`,
     reachText(commands, command, { place, rights }),
     `network: ${network ? "yes" : "no"}`,
@@ -27,7 +29,17 @@ export async function lookAtCommand(commands: Commands, command: Command, rights
     `ended after: ${timeoutMs / 1_000} seconds`,
     ...(stdin === "" ? [] : ["input:", quoted(stdin)]),
   ];
-  return { protected: [], text: lines.join("\n"), cwd: place.cwd, calls: callsLike(commands, command, place) };
+  const shown = program === undefined ? {} : { program: program.path };
+  const calls = callsLike(commands, command, place);
+  return { protected: [], text: lines.join("\n"), cwd: place.cwd, ...shown, calls };
+}
+
+/** The name in the command can be that of several files, one of which the model may have written. */
+function programLines(program: CommandPlace["program"]): string[] {
+  if (program === undefined) return [];
+  return [
+    `program: ${inLine(program.path)}${program.isOfTask ? ", A FILE OF THE TASK'S FOLDERS, which agents can write" : ""}`,
+  ];
 }
 
 /**

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import type { Rights } from "../../core/rights.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import type { CallLook } from "./call-look.ts";
 import { lookAtCommand } from "./command-look.ts";
 import type { HeldFiles } from "./held-look.ts";
 import { stepTool, type StepTool, type StepToolContext } from "./tool.ts";
@@ -26,6 +27,8 @@ export interface CommandPlace {
   readonly environment: readonly string[];
   /** Protected files that a confined program could change if they were not read-only. */
   readonly protectedFiles: readonly string[];
+  /** The program, where nothing confines it: its real path, and whether it lies in the folders of the task. */
+  readonly program?: { readonly path: string; readonly isOfTask: boolean } | undefined;
   /** The real path of a program that runs unconfined and is surely no code of the workspace, and runs none. */
   readonly foreignProgram?: string | undefined;
 }
@@ -108,17 +111,23 @@ export function runTool(commands: Commands): StepTool {
     async run(input, context) {
       const network = isOnline(input);
       const command = { ...commandOf(input), network };
-      const shown = context.look?.cwd;
-      if (shown !== undefined && (await commands.place(command, context.rights)).cwd !== shown) {
-        throw new TuttiError(
-          "conflict",
-          `the folder is no longer ${shown}, as the person saw who approved the call; nothing was run`,
-        );
+      const { look } = context;
+      if (look?.cwd !== undefined) {
+        const now = await commands.place(command, context.rights);
+        const other = now.cwd !== look.cwd ? `folder is no longer ${look.cwd}` : otherProgram(look, now);
+        if (other !== undefined) {
+          const what = `the ${other}, as the person saw who approved the call; nothing was run`;
+          throw new TuttiError("conflict", what);
+        }
       }
       const outcome = await commands.run(command, context);
       return { ...outcome, confined, network };
     },
   });
+}
+
+function otherProgram(shown: CallLook, { program }: CommandPlace): string | undefined {
+  return shown.program === program?.path ? undefined : `program is no longer ${shown.program ?? "the one"}`;
 }
 
 function commandOf({ argv, shell, cwd, stdin, timeout_ms, protected: changes }: RunInput): Omit<Command, "network"> {

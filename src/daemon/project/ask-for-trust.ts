@@ -40,7 +40,7 @@ export async function askToMiss(durable: Pick<Durable, "wait">, project: string,
   if (!trust.misses(project)) return;
   const content = missingConfig(project);
   const question =
-    `The project ${content.folder} has no config any more, although you trusted one. ` +
+    `The project ${inLine(content.folder)} has no config any more, although you trusted one. ` +
     `Its approval rules, tools and models would not count. May tasks run without it from now on?`;
   const details = { project: content.folder, hash: content.hash };
   const waited = await durable.wait("trust.none", { ask: { kind: "approval", question, details }, schema: Answer });

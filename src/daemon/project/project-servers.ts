@@ -1,7 +1,8 @@
 // The MCP servers of a tree: asks a person about those of a repository, finds out what each offers, and makes tools of it.
 
 import { approvalOutcome } from "../../core/approval.ts";
-import { inLine } from "../../core/foreign-words.ts";
+import { inLine, quoted, saidBy } from "../../core/foreign-words.ts";
+import { canonicalText } from "../../mcp/canonical-hash.ts";
 import { expandVariables } from "../../mcp/expand-variables.ts";
 import { type OfferedTool, toolHash, toolsHash } from "../../mcp/server-identity.ts";
 import { invisibleNote, shownTerms } from "../../mcp/server-terms.ts";
@@ -158,20 +159,35 @@ export async function askServer(
   return { ...offer, tools: [...offer.tools] };
 }
 
-/** What is new, gone or different, in the words of the server. */
+/** How much of the server's words is shown whole; what is more is in the details of the question. */
+const longestChanges = 64_000;
+
+/** What is new, gone or different, in the words of the server: all that models will read. */
 function changesOf(before: readonly OfferedTool[], now: readonly OfferedTool[]): string[] {
   const changed = now.flatMap((tool) => {
-    const old = before.find(({ name }) => name === tool.name);
-    if (old === undefined) return [`new: ${tool.name}: ${tool.description}`];
-    return toolHash(old) === toolHash(tool) ? [] : [`changed: ${tool.name}: ${tool.description}`];
+    const { name, description, inputSchema } = tool;
+    const old = before.find((each) => each.name === name);
+    if (old !== undefined && toolHash(old) === toolHash(tool)) return [];
+    const schema = canonicalText(inputSchema);
+    const isSame = old !== undefined && canonicalText(old.inputSchema) === schema;
+    return [
+      saidBy(`${old === undefined ? "new" : "changed"}: ${inLine(name)}`, description),
+      ...(isSame ? [] : [`arguments of ${inLine(name)}:`, quoted(schema)]),
+    ];
   });
-  const gone = before.filter(({ name }) => !now.some((tool) => tool.name === name)).map(({ name }) => `gone: ${name}`);
-  return [...changed, ...gone].map((line) => inLine(line.replaceAll(/\s+/g, " ").slice(0, 400)));
+  const gone = before.filter(({ name }) => !now.some((tool) => tool.name === name));
+  return [...changed, ...gone.map(({ name }) => `gone: ${inLine(name)}`)];
 }
 
 function changeQuestion(name: string, before: readonly OfferedTool[], now: readonly OfferedTool[]): string {
-  const changes = changesOf(before, now).slice(0, 40);
-  return `The MCP server ${inLine(name)} offers other tools than you agreed to:\n${changes.map((line) => `  | ${line}`).join("\n")}\nMay agents use them as they are now?`;
+  const changes = changesOf(before, now).join("\n");
+  const rest = changes.length - longestChanges;
+  return [
+    `The MCP server ${inLine(name)} offers other tools than you agreed to:`,
+    changes.slice(0, longestChanges).toWellFormed(),
+    ...(rest > 0 ? [`BEWARE: ${rest} more characters are hidden here; the details have all of them.`] : []),
+    "May agents use them as they are now?",
+  ].join("\n");
 }
 
 function usable(server: DeclaredServer, offer: Offer, agreed: AgreedServers): AgreedServer {

@@ -29,7 +29,10 @@ const StdioServer = z.object({
   args: z.array(text).max(1000).default([]),
   /** Values may hold `${NAME}` or `${NAME:-default}`. */
   env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of a variable"), text).default({}),
-  /** Relative to the task's folder; for the server of a repository, to the copy of its files. */
+  /**
+   * Relative to the task's folder; for the server of a repository, to the copy of its files. When absent, a server of the
+   * person's own runs in a folder of its own.
+   */
   cwd: text.optional(),
   /** Files and folders of the project that the server of a repository needs beside those that its settings name. */
   files: z.array(text.min(1)).max(100).optional(),

@@ -12,7 +12,8 @@ export const AcpConfig = z.strictObject({
   /** As the agent itself names it; the agent's own choice when absent. */
   model: z
     .string()
-    .regex(/^[\w.:/@+[\]-]{1,200}$/, "must be the name of a model")
+    // One that begins with a dash would be an option of the agent, as `--yolo` is.
+    .regex(/^[\w.:/@+[\]][\w.:/@+[\]-]{0,199}$/, "must be the name of a model")
     .optional(),
   workspace: WantedWorkspace.default({}),
 });

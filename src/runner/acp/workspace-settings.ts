@@ -95,13 +95,17 @@ export async function agreeToSettings(durable: Durable, launch: LaunchOptions, t
   const options = { repeatable: true, schema: FoundSettings, looks: true } as const;
   const found = await durable.step("settings.found", options, () => findSettings(placeOf(launch, trust)));
   if (found.length === 0) return;
-  const files = agreeable(found);
-  if (files !== undefined && trusted?.covers(origin.project, files) === true) return;
+  // Nobody can agree for good to what is not shown to them.
+  const isShown = found.reduce((sum, { text }) => sum + text.length, 0) <= longestShown;
+  const files = isShown ? agreeable(found) : undefined;
+  const known = agreeable(found);
+  if (known !== undefined && trusted?.covers(origin.project, known) === true) return;
   const question = [
     `May ${launch.name} use the settings in ${inLine(origin.project)}? They can make it run programs without asking.`,
-    ...found.flatMap(({ path, text }) => [`${inLine(path)}:`, ...shownLines(quoted(text).split("\n"))]),
+    ...(isShown ? [] : ["BEWARE: they are too long to be shown whole. Look at the files before you agree."]),
+    ...found.flatMap(({ path, text }) => [`${inLine(path)}:`, ...shownText(text, isShown)]),
     files === undefined
-      ? "Some of it cannot be read, so you are asked every time."
+      ? `Some of it cannot be ${isShown ? "read" : "shown"}, so you are asked every time.`
       : "You are not asked again about this content in this project; `tutti trust --revoke` takes it back.",
   ].join("\n");
   const waited = await durable.wait("settings.approval", {
@@ -115,6 +119,15 @@ export async function agreeToSettings(durable: Durable, launch: LaunchOptions, t
 
 function placeOf({ folder: { cwd, roots }, profile, hidden }: LaunchOptions, { origin }: SettingsTrust): SettingsPlace {
   return { cwd, roots, more: profile.settings, hidden, origin };
+}
+
+/** How much is shown to its last line, in all files together. */
+const longestShown = 256 * 1024;
+
+/** One line in the middle is enough to do harm. */
+function shownText(text: string, isShown: boolean): string[] {
+  const lines = quoted(text).split("\n");
+  return isShown ? lines : shownLines(lines);
 }
 
 /** Undefined when the content of some file cannot be agreed to. */

@@ -134,7 +134,7 @@ async function approveSetup(
     `May the workspace of ${inLine(durable.agent)} be set up unconfined? The commands can do whatever this user can.`,
     ...setup.flatMap(({ command }) => ["command:", quotedCommand(command)]),
     `folder: ${inLine(folder.cwd)}`,
-    `why it is not confined: ${sandbox.reason}; ${sandbox.advice}`,
+    `why it is not confined: ${inLine(`${sandbox.reason}; ${sandbox.advice}`)}`,
   ].join("\n");
   const waited = await durable.wait("setup.approval", {
     ask: { kind: "approval", question, details: { commands: setup, reason: judgement.reason, rule: judgement.rule } },

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { shownLines } from "../../agent/tools/call-look.ts";
+import { allLines } from "../../agent/tools/file-look.ts";
 import { approvalOutcome, type ApprovalSource, decideCalls } from "../../core/approval.ts";
 import { inLine } from "../../core/foreign-words.ts";
 import { protectedReason } from "../../core/protected-path.ts";
@@ -33,7 +33,8 @@ export async function askAboutProtected(
   const shown =
     patch === undefined
       ? [`The changes are too long to be shown here; look at them with \`tutti diff ${durable.task}\`.`]
-      : shownLines(patch.trimEnd().split("\n"));
+      : // One line in the middle is enough to do harm.
+        allLines(patch.trimEnd().split("\n"));
   const waited = await durable.wait("protected.approval", {
     ask: {
       kind: "approval",

@@ -4,7 +4,7 @@ import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
-import { absoluteFolders } from "../../files/own-environment.ts";
+import { absoluteFolders, ownPath, ownPathFirst } from "../../files/own-environment.ts";
 import { errno } from "../../core/errno.ts";
 import { programOf } from "../command/resolve-command.ts";
 import type { Launcher, Program } from "./process/launcher.ts";
@@ -47,17 +47,27 @@ export async function prepareProgram(
 export async function confined(
   { folder, home, sandbox, hidden, toolchains, covered = [] }: ProgramPlace,
   program: string,
-  { network }: { readonly network: boolean },
+  { network, path }: { readonly network: boolean; readonly path?: string | undefined },
 ): Promise<Pick<PreparedProgram, "launcher" | "env">> {
   if (!sandbox.confined) return { launcher: undefined, env: {} };
   const { cwd, roots, git } = folder;
-  const place = { cwd, roots, home, hidden, toolchains, covered, network, ...(git === undefined ? {} : { git }) };
+  const place = { cwd, roots, home, hidden, toolchains, covered, network, path, ...(git === undefined ? {} : { git }) };
   return confineSession(sandbox, place, program);
 }
 
 export function plainEnvironment(): Record<string, string> {
   const { PATH, ...passed } = passedOn(plainVariables);
   return { ...passed, ...(PATH === undefined ? {} : { PATH: absoluteFolders(PATH) }), TERM: "dumb" };
+}
+
+/** For a program that is given secrets, as a coding agent is given its login: a project does not choose what it starts. */
+export function keptEnvironment(): Record<string, string> {
+  return { ...plainEnvironment(), PATH: ownPathFirst() };
+}
+
+/** Where such a program itself is looked up. */
+export function keptPlaces(): Record<string, string> {
+  return { PATH: ownPath() };
 }
 
 export function passedOn(names: readonly string[]): Record<string, string> {

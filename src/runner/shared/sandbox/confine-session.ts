@@ -60,6 +60,8 @@ export interface SessionPlace {
     readonly binds: NonNullable<Confinement["binds"]>;
   };
   readonly network: boolean;
+  /** The PATH, of which the program gets what it can see; Tutti's own when absent. */
+  readonly path?: string | undefined;
   /** Further real paths that appear empty, but for the folders that it may change and toolchains. */
   readonly unseen?: readonly string[];
 }
@@ -73,7 +75,7 @@ export interface SessionConfinement {
 /** Throws when the program, an absolute path, would not be visible. */
 export async function confineSession(
   status: Extract<SandboxStatus, { confined: true }>,
-  { cwd, roots, home, hidden, toolchains, covered, git, network, unseen = [] }: SessionPlace,
+  { cwd, roots, home, hidden, toolchains, covered, git, network, path: given, unseen = [] }: SessionPlace,
   program: string,
 ): Promise<SessionConfinement> {
   const person = homedir();
@@ -106,7 +108,7 @@ export async function confineSession(
     network,
   };
   const protectedFiles = access.before.readOnly.filter((path) => !isCovered(path));
-  const path = absoluteFolders(process.env["PATH"] ?? "")
+  const path = absoluteFolders(given ?? process.env["PATH"] ?? "")
     .split(delimiter)
     .filter((folder) => isVisible(folder, seen));
   const env = { PATH: path.join(delimiter) };

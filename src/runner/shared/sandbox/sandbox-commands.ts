@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
-import type { Command, CommandOutcome, Commands } from "../../../agent/tools/run.ts";
+import type { Command, CommandOutcome, CommandPlace, Commands } from "../../../agent/tools/run.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import type { StepContext } from "../../../ports.ts";
 import { CommandConfig } from "../../command/config.ts";
@@ -17,7 +17,7 @@ import type { Launcher } from "../process/launcher.ts";
 import { type FolderAccess, folderAccess, isVisible } from "./folder-access.ts";
 import { HeldStore } from "./held-files.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
-import { foreignProgram } from "./workspace-code.ts";
+import { foreignProgram, isOfTask } from "./workspace-code.ts";
 
 /** How much of stdout and of stderr is kept, each; more would leave the model too little room for everything else. */
 const outputBytes = 12_000;
@@ -46,7 +46,7 @@ export function sandboxCommands(status: SandboxStatus, { hidden = [], aside }: S
         cwd: workdir,
         environment: [...passed, stepVariable],
         protectedFiles: [...(access?.before.found.keys() ?? [])],
-        foreignProgram: status.confined ? undefined : await unconfinedProgram(command, { workdir, roots, env_allow }),
+        ...(status.confined ? {} : await unconfinedProgram(command, { workdir, roots, env_allow })),
       };
     },
     async run(command, { step, rights }) {
@@ -94,9 +94,11 @@ async function runWatched(
 async function unconfinedProgram(
   { argv: [name] }: Command,
   { workdir, roots, env_allow }: { workdir: string; roots: readonly string[]; env_allow: CommandConfig["env_allow"] },
-): Promise<string | undefined> {
+): Promise<Pick<CommandPlace, "program" | "foreignProgram">> {
   const path = await programOf(name, workdir, environmentOf({ env: {}, env_allow })).catch(() => undefined);
-  return path === undefined ? undefined : foreignProgram(path, roots);
+  if (path === undefined) return {};
+  const program = { path: await realpath(path).catch(() => path), isOfTask: await isOfTask(path, roots) };
+  return { program, foreignProgram: await foreignProgram(path, roots) };
 }
 
 interface Confining {

@@ -18,13 +18,19 @@ const runsFiles = new Set(
 /** The real path of the program if it is surely no code of the workspace and runs none by itself; undefined otherwise. */
 export async function foreignProgram(path: string, roots: readonly string[]): Promise<string | undefined> {
   const real = await realpath(path).catch(() => undefined);
-  if (real === undefined) return undefined;
-  const folders = await Promise.all(roots.map((root) => realpath(root).catch(() => root)));
-  const isInside = (file: string): boolean =>
-    folders.some((folder) => file === folder || file.startsWith(folder + sep));
-  if ([path, real].some((file) => isInside(file) || runsFiles.has(plainName(file)))) return undefined;
+  if (real === undefined || (await isOfTask(path, roots))) return undefined;
+  if ([path, real].some((file) => runsFiles.has(plainName(file)))) return undefined;
   // A script is run by an interpreter, and such programs often load the config or the plugins of the project.
   return (await isScript(real)) ? undefined : real;
+}
+
+/** Whether the file, or what it is a link to, lies in one of the folders. */
+export async function isOfTask(path: string, roots: readonly string[]): Promise<boolean> {
+  const real = await realpath(path).catch(() => path);
+  const folders = await Promise.all(roots.map((root) => realpath(root).catch(() => root)));
+  return [path, real].some((file) =>
+    [...roots, ...folders].some((folder) => file === folder || file.startsWith(folder + sep)),
+  );
 }
 
 /** Without the version at the end, as in `python3.12`. */
