@@ -26,3 +26,8 @@ export function saidBy(name: string, text: string): string {
 export function quotedCommand(argv: readonly string[]): string {
   return [quoted(argvLine(argv)), ...argvNotes(argv)].join("\n");
 }
+
+/** Who asks is not Tutti, and all of the text is theirs, so it must not look like a question of ours about something that will run. */
+export function agreementAskedBy(name: string, text: string): string {
+  return `${inLine(name)} asks you to agree to the following. It is told your answer; nothing runs by it alone.\n${quoted(text)}`;
+}

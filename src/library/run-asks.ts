@@ -1,5 +1,7 @@
 // Questions of runs: shown with the ways to answer them, and answered by the program's own function.
 
+import { z } from "zod";
+
 import type { Tutti } from "../client/client.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { Answer, type Answerer, type Ask } from "../protocol/task/ask.ts";
@@ -9,8 +11,12 @@ type AskClient = Pick<Tutti, "answer" | "ask" | "asks" | "follow">;
 
 const program: Answerer = { kind: "person", name: "program" };
 
+const OfProgram = z.object({ of_program: z.object({ question: z.string(), details: z.unknown().optional() }) });
+
 export function runAsk(client: Pick<Tutti, "answer">, ask: Ask): RunAsk {
-  const { id, task, kind, question, choices = [], details } = ask;
+  const { id, task, kind, choices = [] } = ask;
+  // People are shown the words of a program as such; the program itself gets them as it gave them.
+  const { question, details } = OfProgram.safeParse(ask.details).data?.of_program ?? ask;
   const send = async (answer: Answer): Promise<boolean> => {
     const outcome = await client.answer(id, answer, program);
     if (outcome.accepted) return true;

@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { Answer, expiryMeaning } from "../../protocol/task/ask.ts";
-import { inLine, quoted } from "../../core/foreign-words.ts";
+import { agreementAskedBy } from "../../core/foreign-words.ts";
 import { withoutNulls } from "../loop/without-nulls.ts";
 import { durableTool } from "./tool.ts";
 
@@ -25,7 +25,7 @@ export const ask = durableTool({
     const waited = await durable.wait(`${key}.wait`, {
       ask: {
         kind: asked,
-        question: asked === "approval" ? approvalText(durable.agent, question) : question,
+        question: asked === "approval" ? agreementAskedBy(durable.agent, question) : question,
         ...withoutNulls({ choices }),
       },
       ...withoutNulls({ within: within_ms }),
@@ -44,8 +44,3 @@ export const ask = durableTool({
     return { answered: true, value: value.kind === "question" ? value.value : null, by: by.name };
   },
 });
-
-/** The whole of it is the model's, so it must not look like a question of ours about something that will run. */
-function approvalText(agent: string, question: string): string {
-  return `${inLine(agent)} asks you to agree to the following. It is told your answer; nothing runs by it alone.\n${quoted(question)}`;
-}

@@ -3,7 +3,8 @@
 import type { AgentEnvironment } from "../../agent/agent-environment.ts";
 import { untilAttended } from "../../agent/when-attended.ts";
 import { treeFile } from "../../agent/delegation/task-input.ts";
-import type { Clock, Durable, NewTask, Runner } from "../../ports.ts";
+import { agreementAskedBy, inLine, saidBy } from "../../core/foreign-words.ts";
+import type { AskSpec, Clock, Durable, NewTask, Runner } from "../../ports.ts";
 import type { AttendNotice } from "../../protocol/api/attend-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { attendedKind } from "../../protocol/invocation/runner-kinds.ts";
@@ -24,7 +25,11 @@ export function attendedRunner({ attendance, clock, environment }: AttendedRunne
     const process = await attendingProcess(durable, attendance);
     // The function begins anew with each life of this runner, so each has a name of its own.
     const call = `${task}/${attempt}.${run}/workflow.${crypto.randomUUID()}`;
-    const work = new WorkflowWork(durable, { environment, runnerOf: (name) => childRunner(durable, name) });
+    const work = new WorkflowWork(durable, {
+      environment,
+      runnerOf: (name) => childRunner(durable, name),
+      askOf: (ask) => askOfProgram(agent, ask),
+    });
     work.attach((order) => process.send(withCall(call, order)));
     try {
       return await talkOver(
@@ -61,6 +66,23 @@ function childRunner(durable: Durable, name: string): NewTask["runner"] {
   const found = Object.hasOwn(agents, name) ? agents[name]?.runner : undefined;
   if (found?.kind === attendedKind) return { kind: attendedKind, config: {} };
   throw new TuttiError("not_found", `there is no workflow ${name}; list it in \`workflows\` of openTutti`);
+}
+
+/**
+ * The code is a program's, so its words are shown as such, and its details stand apart: nothing in them is read as Tutti's own,
+ * such as the calls that a yes would allow for good.
+ */
+function askOfProgram(agent: string, { kind, question, details, choices }: AskSpec): AskSpec {
+  const more = details === undefined ? "" : `\n${JSON.stringify(details, null, 2)}`;
+  return {
+    kind,
+    question:
+      kind === "approval"
+        ? agreementAskedBy(agent, `${question}${more}`)
+        : saidBy(`${inLine(agent)} asks`, `${question}${more}`),
+    details: { of_program: { question, ...(details === undefined ? {} : { details }) } },
+    ...(choices === undefined ? {} : { choices }),
+  };
 }
 
 type WorkflowOrder = Parameters<Parameters<WorkflowWork["attach"]>[0]>[0];

@@ -7,7 +7,7 @@ import { findAgent } from "../../agent/delegation/find-agent.ts";
 import type { Caller } from "../../agent/delegation/invocation-caller.ts";
 import { planFailure, planInvocation } from "../../agent/delegation/plan.ts";
 import { TaskInput, treeFile } from "../../agent/delegation/task-input.ts";
-import type { Durable, NewTask, RunningStep } from "../../ports.ts";
+import type { AskSpec, Durable, NewTask, RunningStep } from "../../ports.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { errorOfFailure, toFailure } from "../../protocol/failure.ts";
 import { all } from "../../protocol/invocation/invocation-builders.ts";
@@ -23,6 +23,8 @@ export interface WorkflowPlace {
   readonly environment: AgentEnvironment;
   /** The runner of a workflow that this one starts. Throws when there is none. */
   readonly runnerOf: (name: string) => NewTask["runner"];
+  /** How people are asked what the workflow asks; as the workflow has it when absent. */
+  readonly askOf?: (ask: AskSpec) => AskSpec;
 }
 
 /** What one process does of one run of a workflow. */
@@ -101,7 +103,8 @@ export class WorkflowWork {
         const { ask, within } = operation;
         const { choices, ...rest } = ask;
         const spec = { ...rest, ...(choices === undefined ? {} : { choices }) };
-        return durable.wait(key, { ask: spec, ...(within === undefined ? {} : { within }), schema: Answer });
+        const { askOf = (given) => given } = this.#place;
+        return durable.wait(key, { ask: askOf(spec), ...(within === undefined ? {} : { within }), schema: Answer });
       }
     }
   }
