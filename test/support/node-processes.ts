@@ -10,6 +10,7 @@ import { newClusterKey } from "../../src/daemon/cluster/cluster-key.ts";
 import { keepClusterKey } from "../../src/daemon/cluster/find-cluster-key.ts";
 import { clientOf } from "../../src/daemon/lifecycle/find-daemon.ts";
 import { httpClient } from "../../src/client/http-client.ts";
+import type { DatabaseAddress } from "../../src/store/postgres/database-connection.ts";
 import { newDatabase } from "./stores.ts";
 import type { Cleanup } from "./temp-folder.ts";
 import { type UpProcess, upScene } from "./up-process.ts";
@@ -39,9 +40,12 @@ export interface NodeProcesses {
 
 export function nodeProcesses(
   t: Cleanup,
-  { leaseSeconds = 2, userConfig }: { readonly leaseSeconds?: number; readonly userConfig?: object } = {},
+  {
+    leaseSeconds = 2,
+    userConfig,
+    database: { url, schema } = newDatabase(),
+  }: { readonly leaseSeconds?: number; readonly userConfig?: object; readonly database?: DatabaseAddress } = {},
 ): NodeProcesses {
-  const { url, schema } = newDatabase();
   const clusterKey = newClusterKey();
   const scenes = new Map<string, ReturnType<typeof upScene>>();
   return {

@@ -8,6 +8,8 @@ import { type CertificatePair, makeCertificate, noOpenssl } from "../../../test/
 import { TuttiError } from "../../protocol/error.ts";
 import { type ClusterKey, clusterKeyFrom, newClusterKey } from "./cluster-key.ts";
 import { nodeFetch, readNodeUrl } from "./node-fetch.ts";
+import { sendProof } from "../http/send-proof.ts";
+import { proofOf, proofPath } from "./node-proof.ts";
 import { checkNodeToken, nodeToken, nodeTokenHeader } from "./node-token.ts";
 
 const key = clusterKeyFrom(newClusterKey(), "the test");
@@ -76,11 +78,28 @@ interface Heard {
   readonly seen: { from: number; authorization: string | undefined; body: string }[];
 }
 
-/** A node that takes requests of other nodes alone. */
-async function listening(t: TestContext, to: number, tls?: CertificatePair): Promise<Heard> {
+/** A node that takes requests of other nodes alone. `announced` is where it says that it is, if that is somewhere else. */
+async function listening(
+  t: TestContext,
+  to: number,
+  { tls, announced, own = key }: { tls?: CertificatePair; announced?: string; own?: ClusterKey } = {},
+): Promise<Heard> {
   const seen: Heard["seen"] = [];
   const answer = (given: IncomingMessage, response: ServerResponse): void => {
     const { method = "", url: path = "", headers } = given;
+    if (path.startsWith(proofPath)) {
+      const node = { incarnation: to, url: announced ?? at(), certificate: tls?.cert ?? null };
+      const error = sendProof(
+        {
+          checkToken: (shown, asked) => checkNodeToken(shown, asked, { key, to, now: Date.now() }),
+          prove: (query) => proofOf(own, node, query),
+        },
+        given,
+        response,
+      );
+      if (error !== undefined) response.writeHead(401).end();
+      return;
+    }
     const shown = headers[nodeTokenHeader];
     void given.toArray().then((chunks) => {
       try {
@@ -102,40 +121,54 @@ async function listening(t: TestContext, to: number, tls?: CertificatePair): Pro
     server.closeAllConnections();
     server.close();
   });
-  return { url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  const at = (): string =>
+    `${tls === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url: at(), seen };
 }
 
-const sender = (from: number, with_: ClusterKey = key) => ({ key: with_, from });
+const isUnreachable = (thrown: unknown): boolean => thrown instanceof TuttiError && thrown.code === "unreachable";
+
+const sender = (from: number, with_: ClusterKey = key) => ({ key: with_, from, proven: new Set<string>() });
 
 test("a node reaches another one over TLS with the caller's own credentials", { skip: noOpenssl }, async (t) => {
   const pair = makeCertificate(t, "b", ["IP:127.0.0.1"]);
-  const { url, seen } = await listening(t, 7, pair);
+  const { url, seen } = await listening(t, 7, { tls: pair });
   const send = nodeFetch({ incarnation: 7, url, certificate: pair.cert }, sender(3));
   const init = { method: "POST", headers: { authorization: "Bearer tk_caller" }, body: "hello" };
   const answer = await send("/v1/tasks?a=1", init);
   assert.deepEqual([answer.status, await answer.text()], [200, "done"]);
   assert.deepEqual(seen, [{ from: 3, authorization: "Bearer tk_caller", body: "hello" }]);
   const elsewhere = nodeFetch({ incarnation: 8, url, certificate: pair.cert }, sender(3));
-  assert.equal((await elsewhere("/v1/tasks", init)).status, 401);
+  await assert.rejects(elsewhere("/v1/tasks", init), isUnreachable);
   const stranger = nodeFetch(
     { incarnation: 7, url, certificate: pair.cert },
     sender(3, clusterKeyFrom(newClusterKey(), "")),
   );
-  assert.equal((await stranger("/v1/tasks", init)).status, 401);
+  await assert.rejects(stranger("/v1/tasks", init), isUnreachable);
+  assert.equal(seen.length, 1);
+});
+
+test("a server that does not have the key of the cluster, or passes questions on to a node, is sent nothing", async (t) => {
+  const impostor = await listening(t, 7, { own: clusterKeyFrom(newClusterKey(), "other") });
+  // What the real node answers is a proof of the address that it announced.
+  const relay = await listening(t, 7, { announced: "http://127.0.0.1:1" });
+  for (const { url, seen } of [impostor, relay]) {
+    const send = nodeFetch({ incarnation: 7, url, certificate: null }, sender(3));
+    const headers = { authorization: "Bearer tk_caller" };
+    for (let count = 0; count < 2; count += 1) await assert.rejects(send("/v1/tasks", { headers }), isUnreachable);
+    assert.deepEqual(seen, []);
+  }
 });
 
 test("a server with another certificate than the node published is sent nothing", { skip: noOpenssl }, async (t) => {
   const authority = makeCertificate(t, "Authority", []);
   const [own, impostor] = ["b", "b"].map((name) => makeCertificate(t, name, ["IP:127.0.0.1"], authority));
   assert.ok(own !== undefined && impostor !== undefined);
-  const { url, seen } = await listening(t, 7, impostor);
+  const { url, seen } = await listening(t, 7, { tls: impostor });
   for (const certificate of [own.cert, authority.cert]) {
     const send = nodeFetch({ incarnation: 7, url, certificate }, sender(3));
     const headers = { authorization: "Bearer tk_caller" };
-    await assert.rejects(
-      send("/v1/tasks", { headers }),
-      (thrown) => thrown instanceof TuttiError && thrown.code === "unreachable",
-    );
+    await assert.rejects(send("/v1/tasks", { headers }), isUnreachable);
   }
   assert.deepEqual(seen, []);
 });

@@ -4,6 +4,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { isLoopback } from "../lifecycle/listen-rules.ts";
 import { pinnedFetch } from "../lifecycle/pinned-fetch.ts";
 import type { ClusterKey } from "./cluster-key.ts";
+import { askForProof } from "./node-proof.ts";
 import { nodeToken, nodeTokenHeader } from "./node-token.ts";
 
 /** A node as its row in the database tells of it. */
@@ -21,16 +22,19 @@ export interface NodeSender {
   /** The person accepts that nodes talk unencrypted over the network. */
   readonly insecure?: boolean | undefined;
   readonly now?: () => number;
+  /** The nodes that have shown already that they have the key of the cluster. */
+  readonly proven: Set<string>;
 }
 
 /** `path` begins with `/` and may have a query. */
 export type NodeFetch = (path: string, init?: RequestInit) => Promise<Response>;
 
 /** Sends requests to another node; throws `refused` for one that can be reached only unencrypted over the network. Headers are passed on as they are, so that the other node judges the caller itself. */
-export function nodeFetch(target: OtherNode, { key, from, insecure, now = Date.now }: NodeSender): NodeFetch {
+export function nodeFetch(target: OtherNode, { key, from, insecure, now = Date.now, proven }: NodeSender): NodeFetch {
   const base = readNodeUrl(target, { insecure });
   const send = base.protocol === "https:" ? pinnedFetch(target.certificate ?? "") : fetch;
-  return async (path, init = {}) => {
+  const name = JSON.stringify([target.incarnation, target.url, target.certificate]);
+  const sendOne: NodeFetch = async (path, init = {}) => {
     const url = new URL(path, base);
     // Whatever the path says, the request goes to this node.
     if (url.origin !== base.origin) throw new TuttiError("invalid_input", `${path} is no path of a node`);
@@ -44,6 +48,14 @@ export function nodeFetch(target: OtherNode, { key, from, insecure, now = Date.n
       if (init.signal?.aborted === true) throw thrown;
       throw new TuttiError("unreachable", `the node at ${base.origin} cannot be reached`, { cause: thrown });
     }
+  };
+  return async (path, init = {}) => {
+    if (!proven.has(name)) {
+      const { signal = null } = init;
+      await askForProof(target, key, (proof) => sendOne(proof, { signal }));
+      proven.add(name);
+    }
+    return sendOne(path, init);
   };
 }
 

@@ -6,6 +6,7 @@ import type { RouteSpec } from "../../protocol/api/route-shape.ts";
 import { type RouteName, routes } from "../../protocol/api/routes.ts";
 import { type ErrorCode, type TuttiError, toTuttiError } from "../../protocol/error.ts";
 import { livePath } from "../cluster/live-between-nodes.ts";
+import { proofPath } from "../cluster/node-proof.ts";
 import { type McpEndpoint, mcpPath } from "../mcp/mcp-endpoint.ts";
 import type { WorkerService } from "../operators/worker-service.ts";
 import { ActiveRequest } from "./active-request.ts";
@@ -27,6 +28,7 @@ import { readHead } from "./request-head.ts";
 import type { Router } from "./router.ts";
 import { asksForPage, sendDashboard } from "./send-dashboard.ts";
 import { type LiveSource, sendLive } from "./send-live.ts";
+import { sendProof } from "./send-proof.ts";
 import { sendReply } from "./send-reply.ts";
 import { workerError } from "./worker-error.ts";
 import { validateBody, validateHeaders, validateParams, validateQuery } from "./validate.ts";
@@ -104,6 +106,7 @@ async function respond(
   if (origin.allowed !== undefined) allowCrossOrigin(response, origin.allowed);
 
   if (head.path === livePath && deps.live !== undefined) return sendLive(deps.live, request, response);
+  if (head.path === proofPath && deps.live !== undefined) return sendProof(deps.live.shared, request, response);
   if (head.path === mcpPath) return respondMcp(deps, request, response);
 
   const match = deps.router.find(request.method ?? "", head.path);

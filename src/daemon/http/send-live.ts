@@ -13,7 +13,7 @@ import { securityHeaders } from "./security-headers.ts";
 const mostWaiting = 1024 * 1024;
 
 export interface LiveSource {
-  readonly shared: Pick<SharedByNodes, "checkToken">;
+  readonly shared: Pick<SharedByNodes, "checkToken" | "prove">;
   /** What this node writes itself, without what it hears from others. */
   readonly own: LiveRelay["on"];
 }

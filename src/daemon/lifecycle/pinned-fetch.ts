@@ -38,18 +38,23 @@ export function pinnedFetch(certificate: string): typeof fetch {
   };
 }
 
-/** As with fetch, an abort after the head of the answer has come breaks off the body. */
+/** As with fetch, an abort after the head of the answer has come breaks off the body. What still comes after a cancel is dropped. */
 function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
+  let isCanceled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       answer.on("data", (chunk: Buffer) => {
+        if (isCanceled) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) answer.pause();
       });
-      answer.on("end", () => controller.close());
+      answer.on("end", () => isCanceled || controller.close());
       answer.on("error", (error) => controller.error(error));
     },
     pull: () => void answer.resume(),
-    cancel: () => void answer.destroy(),
+    cancel() {
+      isCanceled = true;
+      answer.destroy();
+    },
   });
 }

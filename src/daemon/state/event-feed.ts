@@ -37,11 +37,15 @@ export interface EventFeed {
 const batch = { limit: 500, maxLength: 1024 * 1024 };
 const retryMs = 1_000;
 
-/** `onError` is told of mistakes of listeners, and of reads that failed: these are tried again. */
+/**
+ * `onError` is told of mistakes of listeners, and of reads that failed: these are tried again. `pages`: where the events are
+ * read that somebody asks for; what is new does not wait for them.
+ */
 export async function openEventFeed(
   store: Pick<Store, "onCommit" | "failure">,
   view: StoreView,
   onError: (error: unknown) => void = raise,
+  pages: StoreView = view,
 ): Promise<EventFeed> {
   const listeners = new Set<(events: readonly FeedEvent[]) => void>();
   let position = 0;
@@ -120,8 +124,8 @@ export async function openEventFeed(
     },
     async read({ task, ...page }) {
       const { rows, more } = await (task === undefined
-        ? view.eventsAfter(page)
-        : view.events(await idOf(view, task), page));
+        ? pages.eventsAfter(page)
+        : pages.events(await idOf(view, task), page));
       return { events: rows.map((row) => new Fed(view.salt, row)), more };
     },
     close() {

@@ -38,6 +38,8 @@ export interface SharedByNodes {
   nodesGoneWith(folder: string): Promise<string[]>;
   /** Sends requests to another node. Throws `refused` for one that has no TLS. */
   fetchFrom(target: OtherNode): NodeFetch;
+  /** Shows another node, which chose the query, that this is the node that announced itself. */
+  prove(query: string): string;
   /** The incarnation of the node that sent a request. Throws `unauthorized` for everybody else. */
   checkToken(token: string | undefined, request: NodeRequest): number;
   /** What people agreed to, and the secrets of the cluster. */

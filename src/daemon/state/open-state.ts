@@ -37,6 +37,7 @@ import { watchDiskSpace } from "./disk-space.ts";
 import { InsightIndex } from "../insight/insight-index.ts";
 import { Keys } from "./api-keys.ts";
 import { PageTokens } from "./page-tokens.ts";
+import { readsInTurns } from "./take-turns.ts";
 import { watchIdleSessions } from "./watch-idle-sessions.ts";
 import { localClient } from "./local-client.ts";
 import { OperatorHub } from "../operators/operator-hub.ts";
@@ -152,6 +153,8 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     opened.unshift(() => kept.close());
     ({ guard } = kept);
     const { store, view, own, shared } = kept;
+    // What callers read must not keep the engine waiting; the engine's own reads wait for none of theirs.
+    const asked = shared === undefined ? readsInTurns(view) : view;
     const { records } = store;
     if (shared !== undefined) opened.unshift(useDocuments(folder, shared.documents));
     const { signingKey, text: signingText } = await (shared === undefined
@@ -237,9 +240,8 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
         return (own ?? (await runtimes.userConfig())).workspaces;
       },
     });
-    const feed = await openEventFeed(kept.news, view, (thrown) =>
-      log.warn({ err: thrown }, "events could not be passed on"),
-    );
+    const cannotPassOn = (thrown: unknown): void => log.warn({ err: thrown }, "events could not be passed on");
+    const feed = await openEventFeed(kept.news, view, cannotPassOn, asked);
     opened.unshift(() => feed.close());
     let starting = resume === "later";
     let resumed = 0;
@@ -320,7 +322,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       attendance,
       shared,
       store,
-      view,
+      view: asked,
       engine,
       tasks,
       feed,
@@ -346,7 +348,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       records,
       own,
       shared,
-      view,
+      view: asked,
       engine,
       tasks,
       onOwnLive: live.on,

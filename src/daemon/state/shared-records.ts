@@ -24,7 +24,8 @@ import type { TaskId } from "../../protocol/ids.ts";
 import { ChangingKey } from "../cluster/changing-key.ts";
 import type { ClusterKey } from "../cluster/cluster-key.ts";
 import { followKey } from "../cluster/follow-key.ts";
-import { nodeFetch } from "../cluster/node-fetch.ts";
+import { nodeFetch, type OtherNode } from "../cluster/node-fetch.ts";
+import { proofOf } from "../cluster/node-proof.ts";
 import { checkNodeToken } from "../cluster/node-token.ts";
 import { nodeDocuments } from "../documents/cluster-documents.ts";
 import { projectNames } from "../documents/project-names.ts";
@@ -70,6 +71,8 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
   const { store } = node;
   let leaseEnd = begun + leaseMs;
   let life: Life | undefined;
+  let announced: OtherNode | undefined;
+  const proven = new Set<string>();
   let takesTrees = false;
   const ownName = (name: string): string => `${name} of ${identity.name}`;
   const lost = (error: TuttiError): void => node.fail(error);
@@ -85,6 +88,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
     shared: {
       node: identity.name,
       async announce({ url, certificate }) {
+        announced = { incarnation: node.incarnation, url, certificate };
         const sql = "UPDATE nodes SET url = $2, certificate = $3 WHERE incarnation = $1";
         await node.rows(sql, [node.incarnation, url, certificate]);
       },
@@ -105,7 +109,11 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
           AND NOT EXISTS (SELECT 1 FROM nodes o WHERE o.alive AND o.name = n.name) ORDER BY name LIMIT 10`;
         return (await node.rows(sql, [folderNeeds(gone)])).map(({ name }) => String(name));
       },
-      fetchFrom: (target) => nodeFetch(target, { key, from: node.incarnation, insecure }),
+      fetchFrom: (target) => nodeFetch(target, { key, from: node.incarnation, insecure, proven }),
+      prove(query) {
+        if (announced === undefined) throw new TuttiError("busy", "this node is starting; ask again soon");
+        return proofOf(key, announced, query);
+      },
       checkToken: (token, request) => checkNodeToken(token, request, { key, to: node.incarnation, now: Date.now() }),
       documents: nodeDocuments(node, {
         by: `node ${identity.name}`,
