@@ -2,7 +2,7 @@
 
 import { TuttiError } from "../protocol/error.ts";
 import { toFailure } from "../protocol/failure.ts";
-import { Answer, defaultAskMs } from "../protocol/task/ask.ts";
+import { Answer, defaultAskMs, parkedLabel } from "../protocol/task/ask.ts";
 import { answerIn } from "./wait-body.ts";
 import { cancelTask, endTask } from "./end-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
@@ -100,6 +100,3 @@ function parkTask(parts: EngineParts, task: LiveTask, count: number): void {
     for (const child of task.children ?? []) cancelTask(parts, child, "its parent was not tried again");
   });
 }
-
-/** Marks the ask of a parked task among its waits. */
-const parkedLabel = "parked";

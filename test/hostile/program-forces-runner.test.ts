@@ -249,9 +249,22 @@ describe("a program with a key of its own", () => {
     const stopped = await person.client.stopTask(task, "look at it first");
     await assert.rejects(program.resumeTask(stopped, me), /only a person/);
     await assert.rejects(program.sendMessage(task, "go on", { interrupt: true }), /stopped already/);
+    for (const each of [stopped, task]) {
+      await assert.rejects(program.retry(each, { giveUp: true }), /does not begin again: .*only a person/, each);
+    }
     assert.equal((await person.client.task(stopped)).status, "input_required");
     await person.client.resumeTask(stopped, me);
     await person.client.cancel(task, "over");
+  });
+
+  test("cannot end a pause", async () => {
+    await person.client.pause();
+    await assert.rejects(program.resume(), /only a person may let everything go on after a pause/);
+    assert.equal((await person.client.status()).paused, true);
+    await person.client.resume();
+    await program.pause();
+    assert.equal((await person.client.status()).paused, true, "anybody may stop work");
+    await person.client.resume();
   });
 
   test("sends no words into work of a person", async () => {

@@ -2,6 +2,7 @@
 
 import { treeFile } from "../../agent/delegation/task-input.ts";
 import type { Tutti } from "../../client/client.ts";
+import { refusedYes } from "../../core/program-work.ts";
 import type { wishesOfGoal } from "../../core/program-wishes.ts";
 import { taskBodyIn } from "../../engine/task-body.ts";
 import type { NewTask, StartOptions, TaskControl } from "../../ports.ts";
@@ -10,6 +11,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { ProgramCaller } from "../../protocol/invocation/by-program.ts";
 import { GoalFile } from "../../protocol/invocation/goal-file.ts";
+import { parkedLabel, stoppedLabel } from "../../protocol/task/ask.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { checkInvocation } from "../../runner/invocation/check-invocation.ts";
 import { idInName, taskName } from "../../store/names.ts";
@@ -20,7 +22,7 @@ import { programMark } from "./mark-program.ts";
 import { needsOf, threadPlace } from "./start-invocation.ts";
 
 interface RetryDeps {
-  readonly view: Pick<StoreView, "salt" | "task" | "taskRow">;
+  readonly view: Pick<StoreView, "salt" | "task" | "taskRow" | "openWaits">;
   readonly tasks: Pick<TaskControl, "start" | "retry" | "startedUnder">;
   readonly runtimes: Pick<ProjectRuntimes, "runtimeOf" | "projectHere">;
 }
@@ -68,6 +70,7 @@ async function retry(deps: RetryDeps, task: TaskId, { giveUp, once, program }: R
       const message = `${task} is not over: it is ${row.status}; to give up what it is doing and begin again, say so (\`give_up\`)`;
       throw new TuttiError("conflict", message);
     }
+    if (program !== undefined) await mayGoOn(view, row);
     await tasks.retry(task, options);
     return { task, existed: false };
   }
@@ -81,6 +84,30 @@ async function retry(deps: RetryDeps, task: TaskId, { giveUp, once, program }: R
   const { task: made, existed } = await tasks.start(same, { ...options, ...place });
   return { task: made, existed };
 }
+
+/**
+ * To begin again is a yes to the question with which a stopped or parked task waits, also one below it. In the tree of a program
+ * only a person gives it.
+ */
+async function mayGoOn(
+  view: RetryDeps["view"],
+  { id, root }: { readonly id: number; readonly root: number },
+): Promise<void> {
+  const top = await view.taskRow(root);
+  const config = top === undefined ? undefined : taskBodyIn(top.body).config;
+  const refused = refusedYes(config, "approval", { answer: { kind: "approval", approved: true }, by: ofProgram });
+  if (refused === undefined) return;
+  for (let after = 0; ;) {
+    const { rows, more } = await view.openWaits({ asks: true, below: id, after, limit: 100 });
+    if (rows.some(({ label }) => label === stoppedLabel || label === parkedLabel)) {
+      throw new TuttiError("refused", `${taskName(view.salt, id)} does not begin again: ${refused}`);
+    }
+    after = rows.at(-1)?.id ?? after;
+    if (!more) return;
+  }
+}
+
+const ofProgram = { kind: "operator", name: "program" } as const;
 
 /** In a thread, what was said is said again, after what came since. */
 async function sameTask(

@@ -72,7 +72,7 @@ export const serviceRoutes = {
     method: "POST",
     path: "/v1/resume",
     tag: "service",
-    about: "Continue after a pause",
+    about: "Continue after a pause; only a person may",
     access: "operator",
     reply: jsonReply(service.Paused),
   }),

@@ -14,6 +14,9 @@ export const defaultAskMs = 24 * 60 * 60 * 1000;
 /** Marks the ask with which a stopped task waits to be resumed. */
 export const stoppedLabel = "stopped";
 
+/** Marks the ask of a task that ended the process too often. */
+export const parkedLabel = "parked";
+
 /** The `value` of a question fits the schema of the ask, or is text if there is none. `limits` are the new, higher limits. */
 export const Answer = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("question"), value: z.unknown() }),

@@ -35,7 +35,8 @@ export function serviceHandlers(context: HttpContext): Pick<Handlers, ServiceRou
       await state.client.pause();
       return { value: { paused: true } };
     },
-    async resume() {
+    async resume({ caller }) {
+      mustBePerson(caller, "let everything go on after a pause");
       await state.client.resume();
       return { value: { paused: false } };
     },
