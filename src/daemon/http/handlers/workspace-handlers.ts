@@ -27,8 +27,11 @@ export function workspaceHandlers({ state }: HttpContext): Pick<Handlers, Worksp
   return {
     workspaces: async ({ query, signal }) => ({ value: await client.workspacePage(query, { signal }) }),
     pruneWorkspaces: async ({ body }) => ({ value: await client.pruneWorkspaces(body) }),
-    removeWorkspace: (request) =>
-      found(request, (tutti) => tutti.removeWorkspace(request.params.workspace, request.query)),
+    async removeWorkspace(request) {
+      const { caller, params, query } = request;
+      if (query.uncommitted === "discard") mustBePerson(caller, "discard work that is in no commit");
+      return found(request, (tutti) => tutti.removeWorkspace(params.workspace, query));
+    },
     restoreWorkspace: (request) => found(request, (tutti) => tutti.restoreWorkspace(request.params.workspace)),
     taskWorkspace: (request) =>
       found(request, (tutti) => tutti.taskWorkspace(request.params.task, request.query, lookingFor(request))),
@@ -36,12 +39,18 @@ export function workspaceHandlers({ state }: HttpContext): Pick<Handlers, Worksp
       found(request, (tutti) => tutti.workspaceDiff(request.params.task, request.query, lookingFor(request))),
     integrateTasks: (request) => found(request, (tutti) => tutti.integrateTasks(request.body)),
     async mergeTask(request) {
-      if ((request.body.protected ?? []).length > 0) mustBePerson(request.caller, "approve protected files");
-      return found(request, (tutti) => tutti.mergeTask(request.params.task, request.body));
+      const { caller, body } = request;
+      if ((body.protected ?? []).length > 0) mustBePerson(caller, "approve protected files");
+      if (body.unverified === true) mustBePerson(caller, "merge work that Tutti has not verified");
+      if (body.allow_checked_out === true) mustBePerson(caller, "agree to change a checkout");
+      return found(request, (tutti) => tutti.mergeTask(request.params.task, body));
     },
     pullRequestPlan: (request) =>
       found(request, (tutti) => tutti.pullRequestPlan(request.params.task, request.query, lookingFor(request))),
-    openPullRequest: (request) => found(request, (tutti) => tutti.openPullRequest(request.params.task, request.body)),
+    async openPullRequest(request) {
+      mustBePerson(request.caller, "push work and open a pull request");
+      return found(request, (tutti) => tutti.openPullRequest(request.params.task, request.body));
+    },
   };
 }
 
