@@ -133,6 +133,25 @@ for (const profile of ["strict", "tolerant"] as const) {
       assert.deepEqual(calls(parse(fence('{"name":"a","args":{"p":"\\ud83d\\ude00"}}'))), [["a", { p: "😀" }]]);
     });
 
+    test("what is no valid value is refused, also under a key that is named again", () => {
+      const deep = "[".repeat(127) + "]".repeat(127);
+      for (const first of [String.raw`"\ud800"`, "1e999", `"a\ud800"`, deep]) {
+        for (const text of [`{"b":${first},"b":1}`, `{ "b" : ${first} , "b" : [ 1, {"c": "x\\""} ] }`]) {
+          const reply = parse(fence(`{"name":"w","args":${text}}`));
+          assert.deepEqual([calls(reply), codes(reply)], [[], ["invalid_json"]], text);
+        }
+      }
+      for (const text of [
+        String.raw`{"b":"\ud83d\ude00","b":1}`,
+        String.raw`{"b":"x\"","\u0062":1}`,
+        '{"b":"\\\\","b":1}',
+      ]) {
+        assert.deepEqual(calls(parse(fence(`{"name":"w","args":${text}}`))), [["w", { b: 1 }]], text);
+      }
+      const again = parse(fence(String.raw`{"name":"\ud800","name":"w"}`));
+      assert.deepEqual([calls(again), codes(again)], [[], ["invalid_json"]]);
+    });
+
     test("`__proto__` stays an own property and changes no prototype", () => {
       const [call] = parse(fence('{"name":"a","args":{"__proto__":{"admin":true}}}')).calls;
       assert.ok(call !== undefined && Object.hasOwn(call.args, "__proto__"));

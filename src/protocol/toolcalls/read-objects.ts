@@ -1,7 +1,8 @@
 // Reads the JSON objects of one block body: JSON.parse where it suffices, the validator where it does not.
 import type { Fault } from "./findings.ts";
-import { maxDepth, scanJson } from "../json/scan-json.ts";
-import { isJsonObject, type Json, type JsonObject } from "./tool-call.ts";
+import { scanJson } from "../json/scan-json.ts";
+import { isPlain } from "./plain-value.ts";
+import { isJsonObject, type JsonObject } from "./tool-call.ts";
 import { skipSpace, trimmedEnd } from "../white-space.ts";
 
 export interface Body {
@@ -49,36 +50,13 @@ export function readObjects(text: string, body: Body, sink: ObjectSink): BodyRea
 /** The value of a body that is one plain object; undefined if the body needs the validator. */
 function parseWhole(text: string, from: number, to: number): JsonObject | undefined {
   if (text.charCodeAt(from) !== 0x7b || text.charCodeAt(to - 1) !== 0x7d) return undefined;
-  const source = text.slice(from, to);
   let value: unknown;
   try {
-    value = JSON.parse(source);
+    value = JSON.parse(text.slice(from, to));
   } catch {
     return undefined;
   }
-  if (!isJsonObject(value) || !isPlain(value, 1)) return undefined;
-  return value;
-}
-
-/** False for what JSON.parse accepts and the format may not: deep nesting, inexact numbers, halves of surrogate pairs. */
-function isPlain(container: JsonObject | readonly Json[], depth: number): boolean {
-  if (depth > maxDepth) return false;
-  if (Array.isArray(container)) {
-    for (const item of container) if (!isPlainItem(item, depth)) return false;
-    return true;
-  }
-  if (!isJsonObject(container)) return false;
-  for (const key in container) {
-    const item = container[key];
-    if (!key.isWellFormed() || (item !== undefined && !isPlainItem(item, depth))) return false;
-  }
-  return true;
-}
-
-function isPlainItem(item: Json, depth: number): boolean {
-  if (typeof item === "string") return item.isWellFormed();
-  if (typeof item === "number") return Number.isSafeInteger(item) || (Number.isFinite(item) && !Number.isInteger(item));
-  return typeof item !== "object" || item === null || isPlain(item, depth + 1);
+  return isJsonObject(value) && isPlain(value, text, { from, to }) ? value : undefined;
 }
 
 function readSlowly(text: string, { from, to, several }: Body, sink: ObjectSink): BodyReading {
