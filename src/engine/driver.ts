@@ -90,6 +90,9 @@ export class Driver {
   /** The loop that runs is ended; the task starts over as its next attempt. */
   nextAttempt(task: LiveTask): void {
     const wasStopped = stopAskOf(this.#parts, task) !== undefined;
+    if (task.running && !wasStopped) {
+      this.#parts.recorder.emit(task, "attempt.ended", { outcome: "unknown", reason: "another attempt was asked for" });
+    }
     this.#beginAttempt(task, null);
     if (task.running) task.stop?.(new NextAttempt());
     else if (wasStopped) this.launch(task);

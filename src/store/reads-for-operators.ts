@@ -13,10 +13,8 @@ export interface OperatorReads {
   unsettled(ids: readonly number[]): Promise<WaitRow[]>;
   wait(id: number): Promise<WaitRow | undefined>;
   answer(wait: number): Promise<AnswerRow | undefined>;
-  /** The wait opened under the key in any run of the attempt. */
-  waitAt(task: number, attempt: number, key: string): Promise<WaitRow | undefined>;
-  /** The waits opened under the key in any run of the task, in order. */
-  waitsUnder(task: number, key: string): Promise<WaitRow[]>;
+  /** The wait opened under the key in this run of the attempt, or in any run of it. */
+  waitAt(task: number, attempt: number, key: string, run?: number): Promise<WaitRow | undefined>;
   /** The attempt that the task is at; undefined when there is no such task or it has not begun. */
   lastAttempt(task: number): Promise<number | undefined>;
   /** True also when there is no such task. */

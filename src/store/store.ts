@@ -224,8 +224,8 @@ export interface Store extends ThreadRecords {
   timer(run: number, key: string): number | undefined;
   wait(run: number, key: string): WaitRow | undefined;
   waitById(id: number): WaitRow | undefined;
-  /** The wait opened under the key in any run of the attempt. */
-  waitAt(task: number, attempt: number, key: string): WaitRow | undefined;
+  /** The wait opened under the key in this run of the attempt, or in any run of it. */
+  waitAt(task: number, attempt: number, key: string, run?: number): WaitRow | undefined;
   /** Of tasks that are not over, in the order they were opened. */
   openWaits(): WaitRow[];
   /** Their ids alone: the waits themselves may be long. */

@@ -56,5 +56,5 @@ test("the exchange of the page about operators happens as it is shown", async (t
   assert.partialDeepStrictEqual(other.json, { error: "already_posted", status: 409 });
   socket.send({ type: "spawn_ack", req_id: spawn.req_id, value: {}, ok: true });
   const after = await socket.next("hook_after");
-  assert.partialDeepStrictEqual(after, { agent: "counter", attempt: 1, status: "completed", result: "6 words" });
+  assert.partialDeepStrictEqual(after, { agent: "counter", attempt: 1, outcome: "completed", result: "6 words" });
 });

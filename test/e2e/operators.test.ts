@@ -96,7 +96,7 @@ test("a newer connection takes over: the older one is told so, and what is open 
   newer.send({ type: "hook_ack", req_id: again.req_id, ok: true });
   assert.equal(await scenario.outcome(task), "completed: talked");
   const after = await newer.next("hook_after");
-  assert.equal(after.status, "completed");
+  assert.equal(after.outcome, "completed");
   assert.equal(after.task_id, again.task_id);
 });
 

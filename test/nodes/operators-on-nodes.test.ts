@@ -180,8 +180,8 @@ test(
     second.send({ type: "answer", req_id: question.req_id, value: "that one" });
     assert.deepEqual(await asking, { state: "answered", value: "that one" });
     await worker.submit("done");
-    const { status, task_id } = await second.next("hook_after");
-    assert.deepEqual([status, task_id], ["completed", task]);
+    const { outcome, task_id } = await second.next("hook_after");
+    assert.deepEqual([outcome, task_id], ["completed", task]);
     await Promise.all([a, b].map(({ state }) => state.tasks.result(task)));
     const told = [...first.frames, ...second.frames].filter(({ type }) => type === "hook_after");
     assert.equal(told.length, 1);

@@ -248,7 +248,7 @@ test("all nodes sign with one key, which the database has only sealed", async (t
   assert.ok(first !== undefined && second !== undefined);
   const sid = "op-0a1b2c3d-0000-4000-8000-0123456789ab";
   const id = signRequestId({ sid, kind: "spawn", id: 42 }, first.signingKey);
-  assert.deepEqual(verifyRequestId(id, sid, second.signingKey), { kind: "spawn", id: 42 });
+  assert.deepEqual(verifyRequestId(id, sid, second.signingKey), { kind: "spawn", id: 42, again: 0 });
   const [row] = await rowsOf(address, "SELECT body FROM documents WHERE name = 'signing-key'");
   assert.ok(!String(row?.["body"]).includes(first.text));
   const other = clusterKeyFrom(newClusterKey(), "other");

@@ -89,7 +89,8 @@ async function deliver(
   if (!matched.ok) return matched.error;
   if (row === undefined) return undefined;
   const value = answerValue(context, row, matched.reply);
-  if (value === undefined) return invalid(frame, "the value does not answer this ask");
+  if (value === undefined)
+    return invalid(frame, "an approval or a budget is answered with true or false, and nothing else");
   const delivery = await deliverAs(session, engine, askName(reads.salt, row.id), value);
   switch (delivery.outcome) {
     case "accepted":

@@ -4,7 +4,9 @@ import { z } from "zod";
 
 import type { AskSpec, Durable } from "../../ports.ts";
 import { Answer } from "../../protocol/task/ask.ts";
+import type { AssignmentResult } from "../../protocol/task/assignment.ts";
 import {
+  allEvents,
   connected,
   eventOf,
   joined,
@@ -12,12 +14,30 @@ import {
   loopTask,
   openKit,
   operatorTask,
+  passed,
 } from "../../../test/support/operator-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 
 const minute = 60_000;
 const gated = { operators: { gate: "gate" } };
+
+/** What a delegated task of a goal returns that a person gave up. */
+const givenUp: AssignmentResult = {
+  kind: "assignment",
+  claim: "all is done",
+  state: "failed",
+  reason: "a person gives the task up",
+  pending: [],
+  evidence: [],
+  commit: null,
+  tree: null,
+  base: null,
+  branch: null,
+  workspace: null,
+  criteria: [],
+  handoff: { worker: null, attempts: 1, hops: 0, retries: 0, revisions: 0 },
+};
 
 test("hook_before has agent, attempt and deadline, and nothing of the task runs before its answer", async (t) => {
   let ran = 0;
@@ -102,9 +122,9 @@ test("hook_after tells the gate once how the task ended, and never over a later 
     peer.send({ type: "hook_ack", req_id: (await peer.next("hook_before")).req_id, ok: true });
     const after = await peer.next("hook_after");
     assert.equal(after.agent, agent);
-    if (agent === "coder") assert.deepEqual([after.status, after.result], ["completed", { lines: 3 }]);
+    if (agent === "coder") assert.deepEqual([after.outcome, after.result], ["completed", { lines: 3 }]);
     if (agent === "breaker")
-      assert.deepEqual([after.status, after.result], ["failed", { error: "it broke", code: "internal" }]);
+      assert.deepEqual([after.outcome, after.result], ["failed", { error: "it broke", code: "internal" }]);
     if (agent === "talker") assert.deepEqual(after.result, { omitted: "too long for a frame", length: 70_002 });
     peer.send({ type: "hook_ack", req_id: after.req_id, ok: true });
     assert.equal((await peer.next("error")).code, "unknown_request");
@@ -225,7 +245,50 @@ test("a senior's answer settles its ask alone: a task that fails afterwards has 
   assert.equal((await kit.engine.result(task)).status, "failed");
 });
 
-test("an agent that was handed over to needs consent of its own, and hook_after names the agent that finished", async (t) => {
+test("an operator that knows no error frames is asked again when its answer cannot be used, and told what was wrong", async (t) => {
+  const spec: AskSpec = { kind: "question", question: "which side?", choices: ["left", "right"] };
+  const loops = { asker: asks(spec), approver: asks({ kind: "approval", question: "may I?" }) };
+  const kit = await openKit(t, tempFolder(t), { loops });
+  const peer = await connected(kit, (await joined(kit, "senior")).sid, []);
+  const { task } = await kit.engine.start(loopTask("asker", senior));
+  const seen = new Set<string>();
+  for (const value of [{ verdict: "left" }, ["left"], undefined]) {
+    const ask = await peer.next("ask");
+    seen.add(ask.req_id);
+    assert.equal(ask.task_id, task);
+    peer.send({ type: "answer", req_id: ask.req_id, value });
+  }
+  const last = await peer.next("ask");
+  assert.partialDeepStrictEqual(last.question, { question: "which side?", choices: ["left", "right"] });
+  assert.match(JSON.stringify(last.question), /"problem":".*value/);
+  assert.equal(seen.add(last.req_id).size, 4, "an answer that is kept by its req_id cannot be sent to it unasked");
+  peer.send({ type: "answer", req_id: last.req_id, value: "Left" });
+  const { content } = await kit.engine.result(task);
+  assert.deepEqual(content, { answer: { kind: "question", value: "left" }, by: "operator" });
+
+  const { task: other } = await kit.engine.start(loopTask("approver", senior));
+  for (const value of [{ verdict: "approved" }, "yes", { approved: "true" }, { verdict: { approved: true } }]) {
+    peer.send({ type: "answer", req_id: (await peer.next("ask")).req_id, value });
+  }
+  await passed(kit, 0);
+  await peer.settled();
+  assert.equal(peer.frames.length, 8, "it had its chances; people can still answer");
+  const [open] = (await allEvents(kit)).flatMap((event) =>
+    event.type === "ask.raised" && event.task === other ? [event.data.ask] : [],
+  );
+  assert.deepEqual(
+    await kit.engine.deliver(open?.id ?? "", { kind: "approval", approved: false }, { kind: "person", name: "ada" }),
+    {
+      outcome: "accepted",
+    },
+  );
+  assert.deepEqual((await kit.engine.result(other)).content, {
+    answer: { kind: "approval", approved: false },
+    by: "person",
+  });
+});
+
+test("an agent that was handed over to needs consent of its own, and hook_after tells of the run of each", async (t) => {
   const worked: string[] = [];
   const loops = {
     planner: async (durable: Durable) => {
@@ -243,12 +306,17 @@ test("an agent that was handed over to needs consent of its own, and hook_after 
   const { task } = await kit.engine.start(loopTask("planner", gated));
   const first = await peer.next("hook_before");
   peer.send({ type: "hook_ack", req_id: first.req_id, ok: true });
+  const handed = await peer.next("hook_after");
   const second = await peer.next("hook_before");
   assert.deepEqual([first.agent, second.agent, worked], ["planner", "deployer", ["planner"]]);
+  assert.deepEqual(
+    [handed.agent, handed.outcome, handed.result],
+    ["planner", "handed_over", { handed_over: "deployer" }],
+  );
   peer.send({ type: "hook_ack", req_id: second.req_id, ok: true });
   assert.equal((await kit.engine.result(task)).content, "deployed");
   const after = await peer.next("hook_after");
-  assert.equal(after.agent, "deployer");
+  assert.deepEqual([after.agent, after.outcome, after.result], ["deployer", "completed", "deployed"]);
 });
 
 test("a gate that refuses the agent handed over to fails the task, and hears the end of the one it agreed to", async (t) => {
@@ -263,10 +331,71 @@ test("a gate that refuses the agent handed over to fails the task, and hears the
   const { task } = await kit.engine.start(loopTask("planner", gated));
   const first = await peer.next("hook_before");
   peer.send({ type: "hook_ack", req_id: first.req_id, ok: true });
+  const after = await peer.next("hook_after");
   const second = await peer.next("hook_before");
   peer.send({ type: "hook_ack", req_id: second.req_id, ok: false, reason: "not to production" });
   assert.equal((await kit.engine.result(task)).status, "failed");
   assert.equal(deployed, false);
+  assert.deepEqual([after.agent, after.outcome], ["planner", "handed_over"]);
+  await peer.settled();
+  assert.equal(peer.frames.at(-1), second, "the run that was refused did not begin, so it has no end");
+});
+
+test("hook_after tells of every attempt, once, with its number and how it ended", async (t) => {
+  let begun = 0;
+  const loops = {
+    coder: async (durable: Durable) => {
+      begun = durable.attempt;
+      if (durable.attempt === 1) return durable.again("again", { reason: "half of it is missing", outcome: "failed" });
+      if (durable.attempt < 4) await asks({ kind: "question", question: "which?" })(durable);
+      return givenUp;
+    },
+  };
+  const kit = await openKit(t, tempFolder(t), { loops });
+  const peer = await connected(kit, (await joined(kit, "gate")).sid);
+  const { task } = await kit.engine.start(loopTask("coder", gated));
+  const attempts: unknown[] = [];
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    const hook = await peer.next("hook_before");
+    assert.equal(hook.attempt, attempt);
+    peer.send({ type: "hook_ack", req_id: hook.req_id, ok: true });
+    if (attempt === 2) {
+      await eventOf(kit, "ask.raised", task);
+      await kit.engine.stopTask(task, "that is enough");
+      await kit.engine.resumeTask(task, { kind: "person", name: "ada" });
+    }
+    if (attempt === 3) {
+      await until(() => begun === 3);
+      await kit.engine.retry(task);
+    }
+    const after = await peer.next("hook_after");
+    attempts.push([after.agent, after.attempt, after.outcome, after.result]);
+  }
+  assert.deepEqual(attempts, [
+    ["coder", 1, "failed", { reason: "half of it is missing" }],
+    ["coder", 2, "stopped", { reason: "that is enough" }],
+    ["coder", 3, "unknown", { reason: "another attempt was asked for" }],
+    ["coder", 4, "failed", givenUp],
+  ]);
+  assert.equal((await kit.engine.result(task)).status, "completed", "the task gave its account");
+  await peer.settled();
+  assert.equal(peer.frames.length, 8);
+});
+
+test("a task that is canceled between two attempts tells of the first one alone, once", async (t) => {
+  const loops = {
+    coder: async (durable: Durable) => durable.again("again", { reason: "it went wrong", outcome: "failed" }),
+  };
+  const kit = await openKit(t, tempFolder(t), { loops });
+  const peer = await connected(kit, (await joined(kit, "gate")).sid);
+  const { task } = await kit.engine.start(loopTask("coder", gated));
+  peer.send({ type: "hook_ack", req_id: (await peer.next("hook_before")).req_id, ok: true });
   const after = await peer.next("hook_after");
-  assert.deepEqual([after.agent, after.status], ["planner", "failed"]);
+  assert.deepEqual([after.attempt, after.outcome], [1, "failed"]);
+  const second = await peer.next("hook_before");
+  assert.equal(second.attempt, 2);
+  await kit.engine.cancel(task, "no need");
+  await kit.engine.result(task);
+  await peer.settled();
+  assert.equal(peer.frames.at(-1), second);
 });

@@ -78,8 +78,12 @@ export class OperatorConnection {
   }
 
   /** Clients that did not offer our subprotocol do not know error frames and get none. */
+  get knowsErrors(): boolean {
+    return this.#socket.protocol === operatorSubprotocol;
+  }
+
   sendError(error: ErrorFrame): void {
-    if (this.#socket.protocol === operatorSubprotocol) this.send(error);
+    if (this.knowsErrors) this.send(error);
   }
 
   /** Resolves when the operator has read enough, or the connection is gone. */

@@ -16,6 +16,7 @@ import type { SharedChange } from "../../store/postgres/shared-rows.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { EventFeed } from "../state/event-feed.ts";
 import type { Keys } from "../state/api-keys.ts";
+import { askAgain } from "./ask-again.ts";
 import { deliverReply } from "./deliver-reply.ts";
 import { tellRightsEnded } from "./end-rights.ts";
 import { sendHookAfter } from "./hook-after.ts";
@@ -275,18 +276,25 @@ export class OperatorHub {
     const { connection } = session;
     if (connection === undefined || !this.#sessions.isCurrent(session)) return;
     const read = readClientFrame(text);
-    if (!read.ok) return connection.sendError(read.error);
-    deliverReply(this.#options, session, read.frame).then(
-      (error) => {
-        if (error !== undefined) connection.sendError(error);
-      },
-      (thrown: unknown) => {
-        // The engine is stopping. The request stays open and is sent again over the next connection.
-        const { sid } = session.row;
-        this.#options.log.warn({ sid, err: toTuttiError(thrown) }, "an operator's reply could not be delivered");
-        connection.terminate();
-      },
-    );
+    const refused = read.ok ? deliverReply(this.#options, session, read.frame) : Promise.resolve(read.error);
+    this.#tellRefused(session, refused).catch((thrown: unknown) => {
+      // The engine is stopping. The request stays open and is sent again over the next connection.
+      const { sid } = session.row;
+      this.#options.log.warn({ sid, err: toTuttiError(thrown) }, "an operator's reply could not be delivered");
+      connection.terminate();
+    });
+  }
+
+  /** A reply that cannot be used is named; an operator that knows no errors is asked again. */
+  async #tellRefused(session: OperatorSession, refused: Promise<ErrorFrame | undefined>): Promise<void> {
+    const { connection } = session;
+    const error = await refused;
+    if (error === undefined) return;
+    if (connection?.knowsErrors === true) return connection.sendError(error);
+    const isAsked = await askAgain(this.#options, session, error);
+    const { sid } = session.row;
+    if (!isAsked)
+      this.#options.log.info({ sid, code: error.code, req_id: error.req_id }, "a reply of an operator was not used");
   }
 
   #onDisconnect(session: OperatorSession): void {

@@ -3,7 +3,7 @@
 import { askView } from "../../engine/event-view.ts";
 import type { Clock } from "../../ports.ts";
 import { spawnDirective } from "../../protocol/operator/directive.ts";
-import type { ServerFrame } from "../../protocol/operator/frames.ts";
+import type { AskFrame, ServerFrame } from "../../protocol/operator/frames.ts";
 import { newHandle } from "../../protocol/operator/handle.ts";
 import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import { issueToken, WorkerVerb } from "../../protocol/operator/capability-token.ts";
@@ -66,6 +66,18 @@ export async function requestFrame(
       };
     }
   }
+}
+
+/** The frame that asks again, and says what was wrong with the answer; undefined for an ask that is no longer there. */
+export async function askAgainFrame(
+  { reads, signingKey }: Pick<FrameContext, "reads" | "signingKey">,
+  { id, task: task_id, due: deadline }: Pick<PendingRequest, "id" | "task" | "due">,
+  { sid, again, problem }: { readonly sid: string; readonly again: number; readonly problem: string },
+): Promise<AskFrame | undefined> {
+  const question = await questionOf(reads, id);
+  if (question === undefined) return undefined;
+  const req_id = signRequestId({ sid, kind: "ask", id, again }, signingKey);
+  return { type: "ask", req_id, task_id, deadline, question: { problem, ...question } };
 }
 
 async function questionOf(reads: OperatorReads, id: number): Promise<Record<string, unknown> | undefined> {

@@ -7,7 +7,7 @@ import { isOperatorLabel, operatorLabel } from "../../protocol/operator/operator
 import type { TreeOperators } from "../../protocol/invocation/invocation-file.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { OperatorReads } from "../../store/reads-for-operators.ts";
-import { endsTask } from "./hook-after.ts";
+import { endsRun } from "./hook-after.ts";
 import { requestReader } from "./read-requests.ts";
 import type { RequestRouter } from "./request-router.ts";
 import type { ServiceLog } from "./service-log.ts";
@@ -19,9 +19,9 @@ export interface RequestIntakeOptions {
   readonly clock: Clock;
   readonly log: ServiceLog;
   readonly router: RequestRouter;
-  /** Whether anybody here would be told that a task has ended. */
+  /** Whether anybody here would be told that a run has ended. */
   readonly tellsOfEnds: () => boolean;
-  /** Told of events that end tasks, in their order. Never rejects. */
+  /** Told of events that end runs, in their order. Never rejects. */
   readonly onEnd: (event: TaskEvent) => Promise<void>;
 }
 
@@ -129,7 +129,7 @@ export class RequestIntake {
       case "ask.withdrawn":
         return this.#change("settled", event.data.ask);
       default:
-        return endsTask(event) && this.#options.tellsOfEnds() ? { change: "ended", event } : undefined;
+        return endsRun(event) && this.#options.tellsOfEnds() ? { change: "ended", event } : undefined;
     }
   }
 

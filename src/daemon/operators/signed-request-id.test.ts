@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "../../../test/support/properties.ts";
 
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { signRequestId, verifyRequestId } from "./signed-request-id.ts";
+import { mostAgain, signRequestId, verifyRequestId } from "./signed-request-id.ts";
 import { openSigningKey } from "./signing-key.ts";
 
 const sid = "op-0a1b2c3d-0000-4000-8000-0123456789ab";
@@ -21,7 +21,7 @@ test("a req_id can be read back as its kind and wait, also by the next process",
         text,
         /^op-[0-9a-f-]{36}-(ask|hb|ha|spawn)-[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
       );
-      assert.deepEqual(verifyRequestId(text, sid, again), { kind: requestKind, id });
+      assert.deepEqual(verifyRequestId(text, sid, again), { kind: requestKind, id, again: 0 });
     }),
     { numRuns: 200 },
   );
@@ -39,7 +39,12 @@ test("a req_id that was changed, is of another operator session or was signed wi
   }
   assert.equal(verifyRequestId(text, `${sid.slice(0, -1)}c`, key), undefined);
   assert.equal(verifyRequestId(text, sid, other), undefined);
-  assert.deepEqual(verifyRequestId(text, sid, key), { kind: "spawn", id: 42 });
+  assert.deepEqual(verifyRequestId(text, sid, key), { kind: "spawn", id: 42, again: 0 });
+  const asked = [1, 2, mostAgain].map((again) => signRequestId({ sid, kind: "spawn", id: 42, again }, key));
+  assert.equal(new Set([text, ...asked]).size, 4, "a request that is asked again has another id");
+  for (const [at, id] of asked.entries()) {
+    assert.deepEqual(verifyRequestId(id, sid, key), { kind: "spawn", id: 42, again: at + 1 });
+  }
 });
 
 test("the signing key is made once, for its owner alone, and refused when others can read it", async (t) => {

@@ -31,7 +31,7 @@ const serverFrame = fc.oneof(
       agent: text,
       attempt,
       result: json,
-      status: fc.constantFrom("completed", "failed", "canceled"),
+      outcome: fc.constantFrom("completed", "failed", "canceled", "stopped", "unknown", "handed_over"),
     },
     { requiredKeys: ["type", "req_id", "task_id", "agent", "attempt", "result"] },
   ),

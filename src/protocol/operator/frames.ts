@@ -1,7 +1,6 @@
 // The frames of an operator socket, in both directions. Unknown fields are ignored, so either side may be newer.
 import { z } from "zod";
 import { Time } from "../ids.ts";
-import { TerminalStatus } from "../task/task-status.ts";
 
 /** A client that offers this subprotocol also gets `error` frames; one that does not sees only the four others. */
 export const operatorSubprotocol = "tutti.v1";
@@ -31,8 +30,11 @@ export const HookAfterFrame = z.object({
   agent: z.string(),
   attempt,
   result: z.unknown(),
-  /** How the task ended; `result` is its content, the error, or why it was canceled. */
-  status: TerminalStatus.optional(),
+  /**
+   * How the run ended; `result` is the content, the error, the reason, or who goes on. After `failed`, `stopped` and
+   * `unknown` another attempt may follow. `unknown`: the work may have been done.
+   */
+  outcome: z.enum(["completed", "failed", "canceled", "stopped", "unknown", "handed_over"]).optional(),
 });
 export type HookAfterFrame = z.infer<typeof HookAfterFrame>;
 

@@ -15,6 +15,24 @@ test("a question takes text as it is, other values as their JSON, and anything a
   }
 });
 
+test("a choice is meant whatever the case of its letters, and only where no other one could be", () => {
+  const sides = { kind: "question", answer_schema: null, choices: ["left", "right", "Up", "up"] } as const;
+  const ask = { ...sides, choices: [...sides.choices] };
+  const answers: readonly (readonly [unknown, string])[] = [
+    ["Left", "left"],
+    [" RIGHT\n", "right"],
+    ["Up", "Up"],
+    ["UP", "UP"],
+    ["lefty", "lefty"],
+    [{ kind: "question", value: "LEFT" }, "left"],
+    [{ verdict: "left" }, '{"verdict":"left"}'],
+    [["left"], '["left"]'],
+  ];
+  for (const [value, expected] of answers) {
+    assert.deepEqual(operatorAnswer(ask, value), { kind: "question", value: expected }, JSON.stringify(value));
+  }
+});
+
 test("an approval or a budget takes a boolean, its fields or the whole answer, not what merely resembles consent", () => {
   assert.deepEqual(operatorAnswer(approval, true), { kind: "approval", approved: true });
   assert.deepEqual(operatorAnswer(approval, { approved: false, reason: "no" }), {
@@ -25,7 +43,19 @@ test("an approval or a budget takes a boolean, its fields or the whole answer, n
   assert.deepEqual(operatorAnswer(budget, false), { kind: "budget", go_on: false });
   const raised = { kind: "budget", go_on: true, limits: { tokens: 5 } };
   assert.deepEqual(operatorAnswer(budget, raised), raised);
-  for (const value of ["true", "yes", 1, null, {}, [], { ok: true }, { kind: "question", value: true }]) {
+  for (const value of [
+    "true",
+    "yes",
+    "True",
+    1,
+    null,
+    {},
+    [],
+    { ok: true },
+    { verdict: true },
+    { verdict: { approved: true } },
+    { kind: "question", value: true },
+  ]) {
     assert.equal(operatorAnswer(approval, value), undefined, JSON.stringify(value));
     assert.equal(operatorAnswer(budget, value), undefined, JSON.stringify(value));
   }

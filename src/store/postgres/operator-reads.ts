@@ -33,18 +33,13 @@ export function operatorReads(node: NodeReads, salt: Salt): OperatorReads {
     unsettled: (ids) => waits("SELECT * FROM waits WHERE id = ANY($1) AND settled = 0 ORDER BY id", [ids]),
     wait: (id) => one("SELECT * FROM waits WHERE id = $1", [id], row.waitIn),
     answer: (wait) => one("SELECT * FROM answers WHERE wait = $1", [wait], row.answerIn),
-    waitAt: (task, attempt, key) =>
+    waitAt: (task, attempt, key, run) =>
       one(
         `SELECT w.* FROM runs r JOIN waits w ON w.run = r.id AND w.key = $3
-         WHERE r.task = $1 AND r.attempt = $2 ORDER BY w.id DESC LIMIT 1`,
-        [task, attempt, storedText(key)],
+         WHERE r.task = $1 AND r.attempt = $2 AND r.run = COALESCE($4, r.run) ORDER BY w.id DESC LIMIT 1`,
+        [task, attempt, storedText(key), run ?? null],
         row.waitIn,
       ),
-    waitsUnder: (task, key) =>
-      waits("SELECT w.* FROM runs r JOIN waits w ON w.run = r.id AND w.key = $2 WHERE r.task = $1 ORDER BY w.id", [
-        task,
-        storedText(key),
-      ]),
     lastAttempt: (task) =>
       one("SELECT attempt AS value FROM runs WHERE task = $1 ORDER BY attempt DESC LIMIT 1", [task], row.idIn),
     async isOver(task) {

@@ -3,17 +3,7 @@
 import type { OperatorReads } from "../reads-for-operators.ts";
 import type { Store, WaitRow } from "../store.ts";
 
-type Looked =
-  | "salt"
-  | "openWaitIds"
-  | "waitById"
-  | "answer"
-  | "waitAt"
-  | "waitsOf"
-  | "lastRun"
-  | "task"
-  | "result"
-  | "boundKey";
+type Looked = "salt" | "openWaitIds" | "waitById" | "answer" | "waitAt" | "lastRun" | "task" | "result" | "boundKey";
 
 export function operatorReads(store: Pick<Store, Looked>): OperatorReads {
   const isOpen = (row: WaitRow | undefined): row is WaitRow => row !== undefined && store.answer(row.id) === undefined;
@@ -27,11 +17,7 @@ export function operatorReads(store: Pick<Store, Looked>): OperatorReads {
         .toSorted((a, b) => a.id - b.id),
     wait: async (id) => store.waitById(id),
     answer: async (wait) => store.answer(wait),
-    waitAt: async (task, attempt, key) => store.waitAt(task, attempt, key),
-    async waitsUnder(task, key) {
-      const root = store.task(task)?.root;
-      return root === undefined ? [] : store.waitsOf(root).filter((row) => row.task === task && row.key === key);
-    },
+    waitAt: async (task, attempt, key, run) => store.waitAt(task, attempt, key, run),
     lastAttempt: async (task) => store.lastRun(task)?.attempt,
     isOver: async (task) => store.task(task) === undefined || store.result(task) !== undefined,
     async recordWithOperators(root) {

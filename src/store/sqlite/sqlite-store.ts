@@ -69,7 +69,7 @@ export function storeWith(
   const mailSent = one(row.mailSentSql, row.mailSentIn);
   const waitAt = one(
     `SELECT waits.* FROM runs JOIN waits ON waits.run = runs.id AND waits.key = ?3
-     WHERE runs.task = ?1 AND runs.attempt = ?2 ORDER BY waits.id DESC LIMIT 1`,
+     WHERE runs.task = ?1 AND runs.attempt = ?2 AND runs.run = COALESCE(?4, runs.run) ORDER BY waits.id DESC LIMIT 1`,
     row.waitIn,
   );
   const lastAtOfAll = ofAll.one("SELECT at AS value FROM log ORDER BY id DESC LIMIT 1", row.numberIn);
@@ -202,7 +202,7 @@ export function storeWith(
     ),
     wait: one("SELECT * FROM waits WHERE run = ? AND key = ?", row.waitIn),
     waitById: one("SELECT * FROM waits WHERE id = ?", row.waitIn),
-    waitAt,
+    waitAt: (task, attempt, key, run) => waitAt(task, attempt, key, run ?? null),
     openWaits: ofAll.all(openWaits("waits.*"), row.waitIn),
     openWaitIds: ofAll.all(openWaits("waits.id AS value"), row.idIn),
     waitsOf: all("SELECT * FROM waits WHERE root = ? ORDER BY id", row.waitIn),
