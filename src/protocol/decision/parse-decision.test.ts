@@ -207,6 +207,25 @@ describe("what was dropped", () => {
     );
   });
 
+  test("a task may be an array of its first fields in their order, which is told", () => {
+    const tasks = [["/repo", "fix the bug"], ["/b", "q", "opus"], ["/repo"], ["/repo", "q", null, 1], ["/repo", 7]];
+    const { decision, dropped } = parseDecision(JSON.stringify({ action: "delegate", tasks }));
+    assert.deepEqual(decision, { action: "delegate", tasks: [fix, { workdir: "/b", prompt: "q", model: "opus" }] });
+    assert.deepEqual(dropped.map(({ what }) => what).toSorted(), [
+      "tasks[0]",
+      "tasks[1]",
+      "tasks[2]",
+      "tasks[3]",
+      "tasks[4]",
+    ]);
+    assert.deepEqual(parseDecision(JSON.stringify({ action: "delegate", tasks: [tasks[0]] })), {
+      decision: delegate,
+      recovered: false,
+      dropped: [{ what: "tasks[0]", reason: "it names no fields; it was read in their order" }],
+      reprompt: null,
+    });
+  });
+
   test("a confidence outside 0 to 1 is dropped, never bent", () => {
     assert.deepEqual(parseDecision(task({ conf: 85 })).decision, delegate);
   });

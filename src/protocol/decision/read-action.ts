@@ -57,15 +57,27 @@ function readDelegate(action: ActionObject, value: unknown): ActionReading {
   const tasks: TaskSpec[] = [];
   const faults = droppedList("malformed tasks");
   const fields = droppedList("fields");
-  raw.data.tasks.forEach((task, index) => {
+  raw.data.tasks.forEach((given, index) => {
+    const task = withNames(given);
     const core = TaskCore.safeParse(task);
-    if (core.success) tasks.push(readTask(task, `tasks[${index}]`, fields));
-    else faults.add(() => ({ what: `tasks[${index}]`, reason: reasonOf(core.error) }));
+    if (core.success) {
+      if (task !== given)
+        fields.add(() => ({ what: `tasks[${index}]`, reason: "it names no fields; it was read in their order" }));
+      tasks.push(readTask(task, `tasks[${index}]`, fields));
+    } else faults.add(() => ({ what: `tasks[${index}]`, reason: reasonOf(core.error) }));
   });
   const whole = tasks.length === raw.data.tasks.length;
   const acceptance = readAcceptance(raw.data.acceptance, fields);
   const decision = whole || tasks.length > 0 ? ({ action: "delegate", tasks, ...acceptance } as const) : null;
   return { decision, whole, faults: () => faults.entries(), fields: fields.entries() };
+}
+
+const coreNames = Object.keys(TaskCore.shape);
+
+/** A task may be an array of its first fields, in their order. */
+function withNames(given: unknown): unknown {
+  if (!Array.isArray(given) || given.length > coreNames.length) return given;
+  return Object.fromEntries(coreNames.slice(0, given.length).map((name, at): [string, unknown] => [name, given[at]]));
 }
 
 function readAcceptance(given: unknown, dropped: DroppedList): { acceptance?: string[] } {
