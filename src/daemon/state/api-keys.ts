@@ -2,7 +2,7 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 
-import type { z } from "zod";
+import { z } from "zod";
 
 import { KeyView, type MadeKey, type NewKey } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -29,7 +29,10 @@ export type KeyHolder = Pick<KeyRow, "id" | "name" | "role"> & KeyStanding;
 /** Kept beside the row. A key of an earlier version has none: it is a program's. */
 const KeyStanding = KeyView.pick({ person: true, may: true, folders: true });
 type KeyStanding = z.infer<typeof KeyStanding>;
-type KnownKey = KeyRow & KeyStanding;
+/** `made_by`: the key of the program that made it, and with which it ends. */
+const KeptStanding = KeyStanding.extend({ made_by: z.string().optional() });
+type KeptStanding = z.infer<typeof KeptStanding>;
+type KnownKey = KeyRow & KeptStanding;
 
 const ofPerson: KeyStanding = { person: true, may: [], folders: [] };
 const ofProgram: KeyStanding = { person: false, may: [], folders: [] };
@@ -103,9 +106,11 @@ export class Keys {
     return [...this.#rows.values()].map(viewOf);
   }
 
-  async add({ name, role, person = false, may = [], folders = [] }: NewKey): Promise<MadeKey> {
+  /** `madeBy`: the id of the key of a program that makes it. */
+  async add({ name, role, person = false, may = [], folders = [] }: NewKey, madeBy?: string): Promise<MadeKey> {
     const key = newKey();
-    const row = this.#make(key, { name, role }, { person, may, folders });
+    const made = madeBy === undefined ? {} : { made_by: madeBy };
+    const row = this.#make(key, { name, role }, { person, may, folders, ...made });
     await this.#options.committed();
     // So that whoever uses it at another node at once is let in. The key counts in any case.
     await this.#options.shared?.seenByAll().catch(() => undefined);
@@ -114,7 +119,8 @@ export class Keys {
 
   /**
    * Holds from the next request on, before it is on disk. When it resolves, everything that came from the key has ended
-   * too: streams, operator sessions and their sockets, tickets, workers' rights. Revoking twice changes nothing.
+   * too: streams, operator sessions and their sockets, tickets, workers' rights, and the keys that a program made with it.
+   * Revoking twice changes nothing.
    */
   async revoke(id: string): Promise<void> {
     const row = this.#rows.get(id);
@@ -162,8 +168,14 @@ export class Keys {
     this.#keep({ ...row, revoked_at: at });
     this.#options.records.revokeKey(row.id, at);
     const ended = [...this.#onRevoked].map((listener) => listener(row.id));
-    await Promise.all([...ended, this.#options.committed()]);
+    await Promise.all([...ended, ...this.#revokeMade(), this.#options.committed()]);
     await this.#options.shared?.seenByAll();
+  }
+
+  /** Live keys of programs whose own keys were revoked: otherwise a program makes another key before it loses its own. */
+  #revokeMade(): Promise<void>[] {
+    const made = [...this.#live.values()].filter(({ made_by }) => made_by !== undefined && this.isRevoked(made_by));
+    return made.map((row) => this.#revoke(row));
   }
 
   /** Takes in what is recorded. What came from a key that another node revoked ends here, too. */
@@ -178,9 +190,11 @@ export class Keys {
       if (before === undefined || row.revoked_at === null) continue;
       for (const listener of this.#onRevoked) void Promise.resolve(listener(row.id)).catch(() => undefined);
     }
+    // Made at one node while the key was revoked at another.
+    for (const revoking of this.#revokeMade()) void revoking.catch(() => undefined);
   }
 
-  #make(key: string, { name, role }: Pick<KeyRow, "name" | "role">, standing: KeyStanding): KnownKey {
+  #make(key: string, { name, role }: Pick<KeyRow, "name" | "role">, standing: KeptStanding): KnownKey {
     const row: KeyRow = {
       id: `key_${randomUUID()}`,
       name,
@@ -194,15 +208,15 @@ export class Keys {
   }
 
   /** In the commit of the key itself, when it was just made. */
-  #stand(row: KeyRow, { person, may, folders }: KeyStanding): KnownKey {
-    const known = { ...row, person, may, folders };
-    this.#options.records.putSetting(standingKey(row.id), JSON.stringify({ person, may, folders }));
+  #stand(row: KeyRow, standing: KeptStanding): KnownKey {
+    const known = { ...row, ...standing };
+    this.#options.records.putSetting(standingKey(row.id), JSON.stringify(standing));
     this.#keep(known);
     return known;
   }
 
-  #standingOf(id: string): KeyStanding {
-    const kept = KeyStanding.safeParse(parseJson(this.#options.records.setting(standingKey(id)) ?? ""));
+  #standingOf(id: string): KeptStanding {
+    const kept = KeptStanding.safeParse(parseJson(this.#options.records.setting(standingKey(id)) ?? ""));
     return kept.success ? kept.data : ofProgram;
   }
 

@@ -56,7 +56,7 @@ export function keyHandlers({ state: { keys } }: HttpContext): Pick<Handlers, "k
     async addKey({ body, caller }) {
       const { person = false, may = [], folders = [] } = body;
       if (person || may.length + folders.length > 0) mustBePerson(caller, "make a key of a person or with grants");
-      return { value: await keys.add(body) };
+      return { value: await keys.add(body, caller.kind === "key" && !caller.person ? caller.id : undefined) };
     },
     async revokeKey({ params, caller }) {
       const isPersons = keys.list().some(({ id, person }) => id === params.id && person === true);
