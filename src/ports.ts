@@ -122,7 +122,12 @@ export interface StepAsk<T> extends WaitOptions<T> {
 /** Events that runs and steps record themselves. */
 type OwnEventType = Extract<
   TaskEvent["type"],
-  `session.${string}` | `evidence.${string}` | `goal.${string}` | `route.${string}` | `handoff.${string}`
+  | `session.${string}`
+  | `evidence.${string}`
+  | `check.${string}`
+  | `goal.${string}`
+  | `route.${string}`
+  | `handoff.${string}`
 >;
 export type OwnEvent = { [T in OwnEventType]: Pick<Extract<TaskEvent, { type: T }>, "type" | "data"> }[OwnEventType];
 

@@ -2,6 +2,7 @@
 
 import type { TaskEvent } from "../protocol/task/event.ts";
 import { messageText } from "../protocol/task/message.ts";
+import { startedCheckText } from "../protocol/task/started-check.ts";
 import type { Activity } from "../protocol/task/observation.ts";
 import { isTerminal, type TaskStatus } from "../protocol/task/task-status.ts";
 import { turnOutcome } from "./fold-conversation.ts";
@@ -74,6 +75,8 @@ function tellingOf(event: TaskEvent): string | undefined {
       return `failed: ${event.data.error.message}`;
     case "task.canceled":
       return `canceled: ${event.data.reason}`;
+    case "check.started":
+      return startedCheckText(event.data);
     case "attempt.ended":
       return `its attempt ended (${event.data.outcome}): ${event.data.reason}`;
     default:

@@ -6,6 +6,7 @@ import fc from "../../test/support/properties.ts";
 import { defaultBudget } from "../protocol/task/budget.ts";
 import type { Goal } from "../protocol/task/goal.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
+import type { StartedCheck } from "../protocol/task/started-check.ts";
 import { emptyGoal, foldGoal, type GoalEvent, goalIn } from "./fold-goal.ts";
 import { goalGate, goalProgress } from "./goal-gate.ts";
 import { goalOfTask, taskOfGoal } from "./goal-id.ts";
@@ -129,6 +130,19 @@ describe("a goal is folded from events", () => {
 
   test("done is not reached by saying so: without its gate the status stays", () => {
     assert.equal(folded(planned("a"), linked("tsk_1", "a"), changed("done")).status, "in_progress");
+  });
+
+  test("a run of a check is what a task is at, until something else happens to that task", () => {
+    const check: StartedCheck = { argv: ["npm", "test"], on: "base", number: 1, of: 2, again: false };
+    const place = { root, attempt: 1, at: 30 };
+    const goal = told([creation, planned("a"), linked("tsk_1", "a")]).reduce(foldGoal, emptyGoal(root));
+    foldGoal(goal, { ...place, seq: 10, task: "tsk_1", type: "check.started", data: check });
+    foldGoal(goal, { ...place, seq: 11, task: root, type: "task.resumed", data: {} });
+    const spent = { input_tokens: 1, output_tokens: 1, money_micro_usd: 0 };
+    foldGoal(goal, { ...place, seq: 12, task: "tsk_1", type: "budget.settled", data: { key: "k", spent } });
+    assert.deepEqual(goal.checking.get("tsk_1"), { started: check, since: 30 });
+    foldGoal(goal, { ...place, seq: 13, task: "tsk_1", type: "task.resumed", data: {} });
+    assert.equal(goal.checking.size, 0);
   });
 
   test("a child cannot tell events of the goal", () => {

@@ -4,6 +4,7 @@ import type { TaskEvent } from "../protocol/task/event.ts";
 import type { Evidence } from "../protocol/task/evidence.ts";
 import type { Criterion, Goal, GoalLink, GoalNote, GoalStatus, PlannedTask } from "../protocol/task/goal.ts";
 import type { EvidenceId, TaskId, Time } from "../protocol/ids.ts";
+import { isWithinCheck, type StartedCheck } from "../protocol/task/started-check.ts";
 import { goalGate } from "./goal-gate.ts";
 
 type EventData<T extends TaskEvent["type"]> = Extract<TaskEvent, { type: T }>["data"];
@@ -36,6 +37,8 @@ export interface FoldedGoal {
   readonly routes: Map<TaskId, RouteTold>;
   readonly handoffs: Map<TaskId, HandoffMove[]>;
   readonly evidence: Map<EvidenceId, Evidence>;
+  /** The run of a check that each task is at, and since when. */
+  readonly checking: Map<TaskId, { readonly started: StartedCheck; readonly since: Time }>;
   /** The newest integration of the tasks' work. */
   integration: Integration | undefined;
   /** The sequence of the last event that was folded. */
@@ -57,6 +60,7 @@ export function emptyGoal(task: TaskId): FoldedGoal {
     routes: new Map(),
     handoffs: new Map(),
     evidence: new Map(),
+    checking: new Map(),
     integration: undefined,
     seq: 0,
   };
@@ -83,6 +87,8 @@ export function goalIn(folded: FoldedGoal): Goal | undefined {
 export function foldGoal(folded: FoldedGoal, event: TaskEvent): FoldedGoal {
   if (event.seq <= folded.seq) return folded;
   folded.seq = event.seq;
+  if (event.type === "check.started") folded.checking.set(event.task, { started: event.data, since: event.at });
+  else if (!isWithinCheck(event)) folded.checking.delete(event.task);
   switch (event.type) {
     case "route.decided":
       folded.routes.set(event.task, event.data);

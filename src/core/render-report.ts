@@ -3,7 +3,7 @@
 import type { GoalReport, Proof, ReportedCriterion, ReportedTask } from "../protocol/task/goal-report.ts";
 import { escapeControls } from "./escape-controls.ts";
 import { escapeInvisible } from "./escape-invisible.ts";
-import { routeName } from "./route-name.ts";
+import { chosenText, routeName } from "./route-name.ts";
 
 export interface RenderOptions {
   /** Replaces secrets in a text. */
@@ -197,8 +197,8 @@ function taskWord({ state, replaced_by }: ReportedTask): string {
   return state === "launched" || state === "running" ? "not finished" : state;
 }
 
-function routeText({ route }: ReportedTask): string {
-  return route === null ? "" : `${routeName(route)}, chosen by the ${route.chosen_by}: ${route.reason}`;
+function routeText({ route, attempts }: ReportedTask): string {
+  return route === null ? "" : `${routeName(route)}, ${chosenText(route, attempts)}`;
 }
 
 function attemptsText({ attempts, tokens, money_micro_usd }: ReportedTask): string {

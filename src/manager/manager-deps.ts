@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import type { Model } from "../model-port.ts";
-import type { NewTask, StepContext } from "../ports.ts";
+import type { NewTask, RunningStep } from "../ports.ts";
 import { EvidenceId, type TaskId } from "../protocol/ids.ts";
 import type { GoalFile } from "../protocol/invocation/goal-file.ts";
 import type { AssignmentResult } from "../protocol/task/assignment.ts";
@@ -86,7 +86,7 @@ export interface ManagerDeps {
   readonly assign: (request: AssignmentRequest) => Pick<NewTask, "runner" | "agent" | "input">;
   readonly route: (request: AssignmentRequest) => ShownRoute;
   /** May run again when it was interrupted. */
-  readonly integrate: (request: IntegrationRequest, step: StepContext) => Promise<IntegrationResult>;
+  readonly integrate: (request: IntegrationRequest, step: RunningStep) => Promise<IntegrationResult>;
   /** Posts a comment on an issue; absent where that cannot be done. */
   readonly comment?: (
     comment: { readonly url: string; readonly text: string },

@@ -233,6 +233,7 @@ export {
 export { Budget, BudgetLimit, defaultBudget, Usage } from "./task/budget.ts";
 export { LiveDelta, TaskEvent } from "./task/event.ts";
 export { Evidence, EvidenceFact } from "./task/evidence.ts";
+export { isWithinCheck, StartedCheck, startedCheckText } from "./task/started-check.ts";
 export { Criterion, Goal, GoalLink, GoalNote, GoalStatus, PlannedTask } from "./task/goal.ts";
 export { AskId, EvidenceId, GoalId, TaskId, Time } from "./ids.ts";
 export {

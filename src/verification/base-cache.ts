@@ -30,8 +30,23 @@ export interface ObservedRuns {
   readonly canary?: CheckFact["canary"];
 }
 
+/** What to look for, and what to do where it is not known. */
+export interface BaseSearch {
+  /** Any of these will do. */
+  readonly keys: readonly string[];
+  /** Under which others can wait for it while `run` is under way. */
+  readonly runKey: string;
+  /** Under which the outcome is kept. */
+  readonly keep: (run: CheckRun) => string;
+  readonly run: () => Promise<CheckRun | undefined>;
+  /** Called before each wait for a run that another verification has begun. */
+  readonly onWait: () => void;
+  readonly signal: AbortSignal;
+}
+
 export interface BaseCache {
-  read(key: string): CheckRun | undefined;
+  /** Verifications that want the same at the same time share one run. */
+  find(search: BaseSearch): Promise<CheckRun | undefined>;
   write(key: string, run: CheckRun): void;
   /** Kept in memory, so that nothing that code of a session can write to decides. */
   readonly attempts: {
@@ -48,6 +63,21 @@ const ending = ".json";
 export function openBaseCache(folder: string, mostFiles = 500): BaseCache {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const attempts = new Map<string, ObservedRuns>();
+  const underWay = new Map<string, Promise<void>>();
+  const read = (key: string): CheckRun | undefined => {
+    try {
+      const text = readPrivateFile(join(folder, key + ending));
+      return text === undefined ? undefined : { ...CachedRun.parse(JSON.parse(text)), output_tail: "" };
+    } catch {
+      return undefined;
+    }
+  };
+  const write = (key: string, run: CheckRun): void => {
+    const kept = CachedRun.safeParse(run);
+    if (!kept.success) return;
+    removeOldest(folder, mostFiles - 1);
+    replacePrivateFile(join(folder, key + ending), `${JSON.stringify(kept.data)}\n`);
+  };
   return {
     attempts: {
       get: (key) => attempts.get(key),
@@ -57,21 +87,44 @@ export function openBaseCache(folder: string, mostFiles = 500): BaseCache {
         attempts.set(key, observed);
       },
     },
-    read(key) {
+    write,
+    async find({ keys, runKey, keep, run, onWait, signal }) {
+      for (;;) {
+        const known = keys.map(read).find((each) => each !== undefined);
+        if (known !== undefined) return known;
+        const other = keys.map((key) => underWay.get(key)).find((each) => each !== undefined);
+        if (other === undefined) break;
+        onWait();
+        await orAborted(other, signal);
+      }
+      const running = run();
+      // What was canceled or cannot be kept is no outcome for those that wait: the first of them runs it itself.
+      const over = running.then(
+        () => undefined,
+        () => undefined,
+      );
+      underWay.set(runKey, over);
       try {
-        const text = readPrivateFile(join(folder, key + ending));
-        return text === undefined ? undefined : { ...CachedRun.parse(JSON.parse(text)), output_tail: "" };
-      } catch {
-        return undefined;
+        const outcome = await running;
+        if (outcome !== undefined) write(keep(outcome), outcome);
+        return outcome;
+      } finally {
+        underWay.delete(runKey);
       }
     },
-    write(key, run) {
-      const kept = CachedRun.safeParse(run);
-      if (!kept.success) return;
-      removeOldest(folder, mostFiles - 1);
-      replacePrivateFile(join(folder, key + ending), `${JSON.stringify(kept.data)}\n`);
-    },
   };
+}
+
+async function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", abort);
+  try {
+    await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
 }
 
 /** Everything that the outcome depends on. */

@@ -10,6 +10,7 @@ import { judgeRun } from "../core/check-outcome.ts";
 import { ownEnvironment } from "../files/own-environment.ts";
 import { argvLine } from "../protocol/argv-line.ts";
 import { TuttiError } from "../protocol/error.ts";
+import type { StartedCheck } from "../protocol/task/started-check.ts";
 import { alternatesOf } from "../workspace/object-alternates.ts";
 import type { ObjectStore, OwnGit } from "../workspace/own-git.ts";
 import type { RunProgram } from "./check-program.ts";
@@ -33,6 +34,8 @@ export interface CheckoutPlace {
   readonly project: string;
   readonly setupTimeoutMs: number;
   readonly runProgram: RunProgram;
+  /** Called before each run, so that people see what is under way. */
+  readonly onStart: (started: StartedCheck) => void;
   readonly signal: AbortSignal;
 }
 
@@ -123,6 +126,7 @@ async function makeCheckout(place: CheckoutPlace, { tree, commit }: WantedTree):
     if (index === 0) await plain();
     const cwd = await innerFolder(work, place.project);
     if (cwd === undefined) return { ready: false, reason: `There is no folder ${place.project} in the checkout.` };
+    place.onStart({ argv: [...command], on: "setup", number: index + 1, of: setup.length, again: false });
     const request = { argv: command, cwd, folder: work, home: home(), readable, network };
     const limits = { timeoutMs: place.setupTimeoutMs, maxOutputBytes: outputBytes };
     const run = judgeRun(await runProgram({ ...request, ...limits }, signal));

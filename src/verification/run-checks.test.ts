@@ -6,7 +6,9 @@ import { test } from "node:test";
 import { checkKit, skipUnconfined as skip } from "../../test/support/check-kit.ts";
 import { personsThings, testRepository } from "../../test/support/git-kit.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
-import type { CheckProgram } from "./check-program.ts";
+import type { CheckProgram, RunProgram } from "./check-program.ts";
+import { type StartedCheck, startedCheckText } from "../protocol/task/started-check.ts";
+import { openBaseCache } from "./base-cache.ts";
 import { removeCheckFolders } from "./fresh-checkout.ts";
 
 test(
@@ -54,6 +56,69 @@ test("a check that fails and then passes on the same files is flaky, and one tha
       ["failed", 2],
     ],
   );
+});
+
+test("each run of a check is told before it begins: which of how many, and on what", async (t) => {
+  const repository = testRepository(t);
+  const { check } = checkKit(t, repository);
+  repository.commit({ "a.txt": "A\n" });
+  const told: string[] = [];
+  const ended = { ran: true, signal: null, timed_out: false, stdout: "", stderr: "", duration_ms: 1 } as const;
+  // The first check passes on the work and fails on the base, the second fails everywhere.
+  const codes = [0, 1, 1, 1, 1, 1];
+  await check(["grep -q A a.txt", "false"], {
+    runProgram: async ({ argv }) => {
+      told.push(`${argv[0]} runs`);
+      return { ...ended, exit_code: codes.shift() ?? 1 };
+    },
+    onStart: (started) => told.push(startedCheckText(started)),
+  });
+  assert.deepEqual(told, [
+    "checking 1 of 2: grep -q A a.txt, on the work",
+    "grep runs",
+    "checking 2 of 2: false, on the work",
+    "false runs",
+    "checking 2 of 2: false, on the work, again",
+    "false runs",
+    "checking 1 of 2: grep -q A a.txt, on the base",
+    "grep runs",
+    "checking 2 of 2: false, on the base",
+    "false runs",
+    "checking 2 of 2: false, on the base, again",
+    "false runs",
+  ]);
+});
+
+test("two verifications that begin with the same base share its run, and work that another begins with is its base", async (t) => {
+  const repository = testRepository(t);
+  const [{ check }, other] = [checkKit(t, repository), checkKit(t, repository)];
+  const cache = openBaseCache(tempFolder(t));
+  const first = repository.git("rev-parse", "HEAD");
+  repository.commit({ "a.txt": "one\n" });
+  const one = repository.git("rev-parse", "HEAD");
+  repository.commit({ "a.txt": "two\n" });
+  const runs: string[] = [];
+  const ended = { ran: true, signal: null, timed_out: false, stdout: "", stderr: "", duration_ms: 1 } as const;
+  const both = Promise.withResolvers<void>();
+  let waiting = 0;
+  const runProgram = async () => ({ ...ended, exit_code: 1 });
+  const onStart = ({ on, again }: StartedCheck): void => {
+    runs.push(`${on}${again ? " again" : ""}`);
+  };
+  const held: RunProgram = async () => {
+    waiting += 1;
+    if (waiting === 2) both.resolve();
+    await both.promise;
+    return { ...ended, exit_code: 1 };
+  };
+  // Both are at their work at the same time, so both come to the base before either knows how it ends there.
+  await Promise.all([
+    check(["false"], { commit: one, base: first, runProgram: held, cache }),
+    other.check(["false"], { base: first, runProgram: held, cache }),
+  ]);
+  assert.equal(waiting, 6, "twice for each work, and twice for the base");
+  await check(["false"], { base: one, runProgram, onStart, cache });
+  assert.deepEqual(runs, ["work", "work again"], "the base is work that was checked already");
 });
 
 test("a check that does not end is ended, and says so", { skip }, async (t) => {
@@ -105,7 +170,8 @@ test("a base is checked once, and its outcome is kept for the same tree, check a
   const [one] = await check(["test -e a.txt"]);
   const kept = readdirSync(join(state, "checks"));
   const [again] = await check(["test -e a.txt"]);
-  assert.deepEqual([one?.on_base, again?.on_base, kept.length], ["passed", "passed", 1]);
+  // One of the base, and one of the work, which a later task may begin with.
+  assert.deepEqual([one?.on_base, again?.on_base, kept.length], ["passed", "passed", 2]);
   assert.deepEqual(readdirSync(join(state, "checks")), kept);
 });
 

@@ -6,6 +6,7 @@ import { isTestPath, suspectLines } from "../core/suspect-lines.ts";
 import type { Check } from "../protocol/decision/decision.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { CheckFact, SuspectLine } from "../protocol/task/evidence.ts";
+import type { StartedCheck } from "../protocol/task/started-check.ts";
 import { resolveCommit } from "../workspace/find-repository.ts";
 import { openGit } from "../workspace/own-git.ts";
 import { withScratch } from "../workspace/scratch-store.ts";
@@ -47,6 +48,8 @@ export interface ChecksRequest {
   /** False for the history of a copied folder, which was no git repository. */
   readonly showGit?: boolean;
   readonly runProgram: RunProgram;
+  /** Called before each run of a check. */
+  readonly onStart?: ((started: StartedCheck) => void) | undefined;
   /** Outcomes on bases that are known already. */
   readonly cache?: BaseCache | undefined;
   readonly timeoutMs?: number;
@@ -71,13 +74,16 @@ export async function runChecks(request: ChecksRequest): Promise<ChecksOutcome> 
   };
   const attempt = await sideOf(request.commit);
   const base = request.base === null ? undefined : await sideOf(request.base);
-  const read = request.checks.map((wanted) => readWanted(wanted, { project, timeoutMs }));
+  const of = request.checks.length;
+  const read = request.checks.map((wanted, at) =>
+    readWanted(wanted, { project, timeoutMs, place: { number: at + 1, of } }),
+  );
   const checks = read.flatMap(({ ready }) => ready ?? []);
   const runs = await withCheckFolder(folder, (inner) =>
     withScratch(inner, gitDir, async ({ objects }): Promise<ReadonlyMap<ReadyCheck, Observed>> => {
-      const { showGit = true, runProgram } = request;
+      const { showGit = true, runProgram, onStart = () => undefined } = request;
       const setUp = { setup, project, setupTimeoutMs: timeoutMs };
-      const checkouts = openCheckouts({ git, folder: inner, objects, showGit, ...setUp, runProgram, signal });
+      const checkouts = openCheckouts({ git, folder: inner, objects, showGit, ...setUp, runProgram, onStart, signal });
       const keyed = checks.map((check) => {
         const key = keyOf(check, `${attempt.tree} on ${base?.tree ?? ""}`, checkouts.place);
         return { check, key, known: cache?.attempts.get(key) };
@@ -123,11 +129,14 @@ async function observe(
   { checkouts, attempt, base, cache }: Observing,
   checks: readonly ReadyCheck[],
 ): Promise<Map<ReadyCheck, ObservedRuns>> {
-  const onAttempt = await runOnTree(checkouts, attempt, checks);
+  const onAttempt = await runOnTree(checkouts, attempt, checks, { on: "work" });
   const found = new Map<ReadyCheck, ObservedRuns>();
   for (const [index, check] of checks.entries()) {
     const run = onAttempt[index];
-    if (run !== undefined) found.set(check, { run });
+    if (run === undefined) continue;
+    found.set(check, { run });
+    // A later task may begin with this work.
+    cache?.write(keyOf(check, attempt.tree, checkouts.place), run);
   }
   if (base === undefined) return found;
   // Where nothing was changed, the base is the same files.
@@ -168,11 +177,13 @@ async function comparedRuns(
   const { changed, tree, note } = await baseFilesOf(files, entries, place);
   const observed = { ...known, changedFiles: changed, note };
   if (known.run.outcome !== "passed") return observed;
-  const runOn = async (wanted: Side): Promise<CheckRun | undefined> => (await runOnTree(checkouts, wanted, [check]))[0];
-  const withBaseFiles = tree === undefined ? undefined : await runOn({ tree, commit: attempt.commit });
+  const runOn = async (wanted: Side, on: StartedCheck["on"]): Promise<CheckRun | undefined> =>
+    (await runOnTree(checkouts, wanted, [check], { on }))[0];
+  const withBaseFiles = tree === undefined ? undefined : await runOn({ tree, commit: attempt.commit }, "base_checks");
   const isNew = known.base?.outcome !== "passed";
   const without = isNew ? await withoutWorkTree(files, entries, place) : undefined;
-  const withoutWork = without === undefined ? undefined : await runOn({ tree: without, commit: base.commit });
+  const withoutWork =
+    without === undefined ? undefined : await runOn({ tree: without, commit: base.commit }, "without_work");
   const judged = { ...observed, withBaseFiles, ...(withoutWork === undefined ? {} : { withoutWork }) };
   // Where the pass proves nothing anyway, or only as the session changed the check, canaries would decide nothing.
   const mayProve = isNew || check.isCriterion || check.fact.named_by === "model";
@@ -230,14 +241,18 @@ interface ReadWanted {
 
 function readWanted(
   wanted: WantedCheck,
-  defaults: { readonly project: string; readonly timeoutMs: number },
+  defaults: {
+    readonly project: string;
+    readonly timeoutMs: number;
+    readonly place: Pick<ReadyCheck, "number" | "of">;
+  },
 ): ReadWanted {
   const { check, cwd = defaults.project, named_by, network = false, timeoutMs = defaults.timeoutMs } = wanted;
   const isCriterion = wanted.is_criterion ?? true;
   try {
     const argv = readCheck(check);
     const fact = { argv, cwd, named_by };
-    return { fact, ready: { fact, argv, network, timeoutMs, isCriterion }, problem: "" };
+    return { fact, ready: { fact, argv, network, timeoutMs, isCriterion, ...defaults.place }, problem: "" };
   } catch (thrown) {
     if (!(thrown instanceof TuttiError)) throw thrown;
     const argv = typeof check === "string" ? [check] : check.run;
@@ -257,17 +272,26 @@ async function runOnBase(
   onAttempt: ReadonlyMap<ReadyCheck, ObservedRuns>,
 ): Promise<Map<ReadyCheck, CheckRun>> {
   const found = new Map<ReadyCheck, CheckRun>();
+  const { onStart, signal } = checkouts.place;
   for (const [check, { run }] of onAttempt) {
     const again = run.outcome !== "passed";
-    const [twice, once] = [true, false].map((each) => keyOf(check, each ? tree : `${tree} once`, checkouts.place));
-    const keys = [twice, ...(again ? [] : [once])].flatMap((key) => key ?? []);
-    const known = keys.map((key) => cache?.read(key)).find((each) => each !== undefined);
-    const [outcome] = known === undefined ? await runOnTree(checkouts, { commit, tree }, [check], { again }) : [known];
-    if (outcome === undefined) continue;
-    found.set(check, outcome);
-    // What passed does not run twice in any case.
-    const key = again || outcome.outcome === "passed" ? twice : once;
-    if (known === undefined && key !== undefined) cache?.write(key, outcome);
+    const twice = keyOf(check, tree, checkouts.place);
+    const once = keyOf(check, `${tree} once`, checkouts.place);
+    const runBase = async (): Promise<CheckRun | undefined> =>
+      (await runOnTree(checkouts, { commit, tree }, [check], { on: "base", again }))[0];
+    const { argv, number, of } = check;
+    const outcome = await (cache === undefined
+      ? runBase()
+      : cache.find({
+          keys: again ? [twice] : [twice, once],
+          runKey: again ? twice : once,
+          // What passed does not run twice in any case.
+          keep: (ended) => (again || ended.outcome === "passed" ? twice : once),
+          run: runBase,
+          onWait: () => onStart({ argv: [...argv], on: "base", number, of, again: false }),
+          signal,
+        }));
+    if (outcome !== undefined) found.set(check, outcome);
   }
   return found;
 }

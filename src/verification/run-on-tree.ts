@@ -2,6 +2,7 @@
 
 import { type CheckRun, compareRuns, judgeRun, notRun, type ProgramOutcome } from "../core/check-outcome.ts";
 import type { CheckFact } from "../protocol/task/evidence.ts";
+import type { StartedCheck } from "../protocol/task/started-check.ts";
 import type { CheckoutPlace, Checkouts, FreshCheckout, WantedTree } from "./fresh-checkout.ts";
 import { innerFolder } from "./inner-folder.ts";
 
@@ -12,17 +13,27 @@ export interface ReadyCheck {
   readonly timeoutMs: number;
   /** Whether the task has to make it succeed. */
   readonly isCriterion: boolean;
+  /** Its place among the checks of the verification, from 1. */
+  readonly number: number;
+  readonly of: number;
 }
 
 /** How much of stdout and of stderr is kept, each. */
 const outputBytes = 256 * 1024;
 
-/** The outcomes in the order of the checks. Nothing is checked out when there are none. `again`: whether a failure is tried twice. */
+export interface TreeRunOptions {
+  /** What the files are. */
+  readonly on: StartedCheck["on"];
+  /** Whether a failure is tried twice. */
+  readonly again?: boolean;
+}
+
+/** The outcomes in the order of the checks. Nothing is checked out when there are none. */
 export async function runOnTree(
   checkouts: Checkouts,
   tree: WantedTree,
   checks: readonly ReadyCheck[],
-  { again = true }: { readonly again?: boolean } = {},
+  { on, again = true }: TreeRunOptions,
 ): Promise<CheckRun[]> {
   if (checks.length === 0) return [];
   const made = await checkouts.of(tree);
@@ -30,14 +41,17 @@ export async function runOnTree(
   const { place } = checkouts;
   const runs: CheckRun[] = [];
   for (const check of checks) {
-    const first = judgeRun(await runOnce(place, made.checkout, check));
+    const first = judgeRun(await runOnce(place, made.checkout, check, { on }));
     const isFailure = again && (first.outcome === "failed" || first.outcome === "timed_out");
-    runs.push(isFailure ? compareRuns(first, judgeRun(await runOnce(place, made.checkout, check))) : first);
+    const twice = async () => judgeRun(await runOnce(place, made.checkout, check, { on, again: true }));
+    runs.push(isFailure ? compareRuns(first, await twice()) : first);
   }
   return runs;
 }
 
 export interface RunWish {
+  readonly on: StartedCheck["on"];
+  readonly again?: boolean;
   /** A folder with fresh files that no program has seen yet. */
   readonly folder?: string | undefined;
   /** Changes the files that the program will find. */
@@ -46,11 +60,12 @@ export interface RunWish {
 }
 
 export async function runOnce(
-  { runProgram, signal }: CheckoutPlace,
+  { runProgram, onStart, signal }: CheckoutPlace,
   { fresh, home, readable }: FreshCheckout,
-  { argv, fact, network, timeoutMs }: ReadyCheck,
-  { prepare, maxOutputBytes = outputBytes, ...wish }: RunWish = {},
+  { argv, fact, network, timeoutMs, number, of }: ReadyCheck,
+  { on, again = false, prepare, maxOutputBytes = outputBytes, ...wish }: RunWish,
 ): Promise<ProgramOutcome> {
+  onStart({ argv: [...argv], on, number, of, again });
   const folder = wish.folder ?? (await fresh());
   await prepare?.(folder);
   const cwd = await innerFolder(folder, fact.cwd);

@@ -154,7 +154,7 @@ async function runWith({ trial, checkout, unused }: CanaryRunner, edits: Edits):
   const prepare = async (folder: string): Promise<void> => {
     for (const [path, text] of edits) await replaceFile(folder, path, text);
   };
-  const wish = { folder: unused.pop(), prepare, maxOutputBytes: outputBytes };
+  const wish = { on: "canary", folder: unused.pop(), prepare, maxOutputBytes: outputBytes } as const;
   const ended = await runOnce(trial.checkouts.place, checkout, trial.check, wish);
   if (!ended.ran) return undefined;
   // What the output says of failed tests does not count here: the exit status is what a check is believed by.

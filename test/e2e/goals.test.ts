@@ -89,7 +89,7 @@ test("a coding agent does the tasks, and its work is a checked branch", { skip }
     ...scene.goal("Say hello", "--runner", "acp:scripted", "--check", "test -e hello.txt", "--yes"),
   );
   assert.equal(status, 0, `${out}\n${err}`);
-  assert.match(out, /acp:scripted, chosen by the person/);
+  assert.match(out, /acp:scripted, chosen by a person/);
   const { integration } = scene.report();
   assert.equal(scene.repository.git("show", `${integration?.branch ?? ""}:hello.txt`), "hello");
   assert.equal(scene.repository.git("status", "--porcelain"), "", "the person's checkout is untouched");

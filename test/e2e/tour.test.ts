@@ -69,7 +69,7 @@ test("a newcomer sees one goal go from its words to a report whose evidence is r
 
   await t.test("what is played is called a rehearsal, and who answers is said", () => {
     assert.match(out, /This is a rehearsal: a script plays the models/);
-    assert.match(out, /\? May this check run/);
+    assert.match(out, /\? Should this check run/);
     assert.match(out, /\? A discount can leave half a cent[^]*the tour answers: down/);
     assert.match(out, /fix +✗ `node --test test\/total.test.js`: 1 passed, 1 failed\n[^]*fix +tries again/);
     assert.match(out, /fix +✓ `node --test test\/total.test.js`: 2 passed, 0 failed\n/);
@@ -114,6 +114,29 @@ test("a newcomer sees one goal go from its words to a report whose evidence is r
     assert.deepEqual(new Set(names), new Set(["the tour"]));
   });
 
+  await t.test("the record says which check ran when, on what, and which of how many it was", async () => {
+    const { out: logs } = await tutti("logs", report.task, "--json");
+    const events = jsonLines(logs).map((line) => TaskEvent.parse(line));
+    const started = events.flatMap((event) => (event.type === "check.started" ? [event] : []));
+    const ofFix = started.filter(({ task }) => task === report.tasks[0]?.task).map(({ data }) => data);
+    assert.deepEqual(
+      ofFix.slice(0, 2).map(({ number, of, on, argv }) => [number, of, on, argv.join(" ")]),
+      [
+        [1, 2, "work", "node --test test/total.test.js"],
+        [1, 2, "work", "node --test test/total.test.js"],
+      ],
+    );
+    assert.ok(
+      started.some(({ task, data }) => task === report.task && data.of === 4),
+      "on the merged work, too",
+    );
+    const twice = started.filter(({ data }) => data.on === "base" && data.argv.join(" ") === "node --test");
+    assert.ok(
+      twice.filter(({ data }) => data.again).length <= 1,
+      "the base is run once for all tasks that begin with it",
+    );
+  });
+
   await t.test("the commands that the tour prints work after it", async () => {
     const commands = [...out.matchAll(/^  tutti ((?:report|diff|logs) \S+)$/gm)].map(([, words = ""]) => words);
     assert.equal(commands.length, 3);
@@ -134,7 +157,7 @@ test("without bubblewrap the checks of the tour run unconfined after an approval
   const { tutti } = newcomer(t, ["git", "grep"]);
   const { status, out, err } = await tutti("up", "--tour-only", "--port", "0");
   assert.equal(status, 0, out + err);
-  assert.match(out, /\? May this check run.*Nothing confines programs on this machine/);
+  assert.match(out, /\? Should this check run.*Nothing confines programs on this machine/);
   assert.match(out, /the tour answers: yes/);
   assert.match(out, /goal +✓ `node --test`: 3 passed, 0 failed, on the work of all tasks together/);
 });

@@ -5,7 +5,7 @@ import type { DatabaseOptions, Host, RunningDaemon, UpOptions } from "../../host
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { errorTable, toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { warn } from "../terminal/output.ts";
-import { note, writeJson, writeLine } from "../terminal/screen.ts";
+import { note, standardOutput, writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { commandLine } from "../connect.ts";
 import { givenFolder } from "../given-folder.ts";
@@ -47,6 +47,7 @@ const lingerMs = 2_000;
 
 export async function upCommand(host: Host, options: UpCommandOptions): Promise<void> {
   const up = upOptions(options);
+  const starting = showStarting(options);
   const found = await host.findDaemon(up.state);
   if (found?.command === true) throw servedByCommand(up.state, found);
   if (found !== undefined) {
@@ -62,6 +63,7 @@ export async function upCommand(host: Host, options: UpCommandOptions): Promise<
   let printed: Promise<void> = Promise.resolve();
   const stopped = new AbortController();
   await host.runDaemon(up, (daemon) => {
+    starting.end();
     printed = print(host, daemon, { how: "here", options })
       .then(() => tourIfWanted(host, options, stopped.signal))
       .catch((thrown: unknown) => {
@@ -81,6 +83,13 @@ export async function upCommand(host: Host, options: UpCommandOptions): Promise<
     note(`tutti: all is closed and recorded; ended what still kept this process (${left})`);
     process.exit();
   }, lingerMs).unref();
+}
+
+/** A slow machine takes a while until the daemon is up, and a newcomer should see that something goes on. */
+function showStarting(options: UpCommandOptions): { readonly end: () => void } {
+  const isShown = wantsTour(options) && standardOutput.isTerminal && options.json !== true;
+  if (isShown) standardOutput.write("starting …\n");
+  return { end: () => standardOutput.eraseLines(isShown ? 1 : 0) };
 }
 
 function wantsTour({ tour, tourOnly }: UpCommandOptions): boolean {

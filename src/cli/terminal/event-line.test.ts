@@ -79,6 +79,7 @@ test("every type of event can be shown", () => {
     "task.handed_over": { from_agent: "a", to_agent: "b", hop: 1, reason: "knows more" },
     "run.started": { agent: "b" },
     "attempt.ended": { outcome: "failed", reason: "broke" },
+    "check.started": { argv: ["npm", "test"], on: "work", number: 1, of: 1, again: false },
     "step.finished": { key: "k", outcome: "ok", tokens: 1, money_micro_usd: 1 },
     "ask.expired": { ask: "ask_1", meaning: "no_answer" },
     "ask.withdrawn": { ask: "ask_1" },

@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 import type { TaskEvent } from "../../protocol/task/event.ts";
+import { startedCheckText } from "../../protocol/task/started-check.ts";
 import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import { messageText } from "../../protocol/task/message.ts";
 import type { OutputLine } from "./output-lines.ts";
@@ -10,7 +11,7 @@ import { printable } from "./printable.ts";
 import { counted, money } from "./units.ts";
 import { savedText } from "./saved-text.ts";
 import { resultText, valueText } from "./value-text.ts";
-import { routeName } from "../../core/route-name.ts";
+import { chosenText, routeName } from "../../core/route-name.ts";
 
 /** Longer text is cut; `--json` has all of it. */
 const maxLength = 160;
@@ -126,9 +127,11 @@ function describe(event: TaskEvent): string {
     case "goal.changed":
       return `${event.data.status}: ${event.data.reason}`;
     case "route.decided":
-      return `${routeName(event.data)} by ${event.data.chosen_by}: ${event.data.reason}`;
+      return `${routeName(event.data)}, ${chosenText(event.data)}`;
     case "handoff.moved":
       return `${event.data.from} → ${event.data.to}: ${event.data.reason}`;
+    case "check.started":
+      return startedCheckText(event.data);
     case "evidence.added": {
       const { fact, verdict, excerpt } = event.data.evidence;
       return `${fact.kind} ${verdict}${excerpt === "" ? "" : `: ${excerpt}`}`;

@@ -5,11 +5,12 @@ import { factText } from "../../core/make-report.ts";
 import { verdictText } from "../../core/render-report.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { PlannedTask } from "../../protocol/task/goal.ts";
+import { startedCheckText } from "../../protocol/task/started-check.ts";
 import { handoffText } from "./goal-status.ts";
 import { oneLine } from "./printable.ts";
 import { savedText } from "./saved-text.ts";
 import { dim } from "./style.ts";
-import { routeName } from "../../core/route-name.ts";
+import { chosenText, routeName } from "../../core/route-name.ts";
 
 const longest = 300;
 
@@ -39,13 +40,15 @@ function describe(event: TaskEvent, nameOf: (task: string) => string): string | 
       return [`round ${event.data.round}: ${event.data.tasks.map(plannedText).join(", ")}`, ...dropped].join("; ");
     }
     case "route.decided":
-      return `${name} goes to ${routeName(event.data)}, chosen by the ${event.data.chosen_by}: ${event.data.reason}`;
+      return `${name} goes to ${routeName(event.data)}, ${chosenText(event.data, event.attempt)}`;
     case "handoff.moved":
       return event.data.to === "working" ? undefined : `${name} ${handoffText(event.data.to)}: ${event.data.reason}`;
     case "attempt.ended":
       return `${name}: attempt ${event.attempt ?? 1} ${event.data.outcome}: ${event.data.reason}`;
     case "session.saved":
       return `${name}: ${savedText(event.data)}`;
+    case "check.started":
+      return `${name}: ${startedCheckText(event.data)}`;
     case "evidence.added":
       return `${name}: ${verdictText(event.data.evidence.verdict)}: ${factText(event.data.evidence.fact)}`;
     case "goal.link_changed":

@@ -2,12 +2,14 @@
 import { type FoldedGoal, goalIn } from "../../core/fold-goal.ts";
 import type { FoldedTree } from "../../core/fold-tree.ts";
 import { goalPhase } from "../../core/goal-phase.ts";
+import type { TaskId } from "../../protocol/ids.ts";
+import { startedCheckText } from "../../protocol/task/started-check.ts";
 import type { Criterion, Goal, GoalLink, PlannedTask } from "../../protocol/task/goal.ts";
 import { handoffText } from "./goal-status.ts";
 import { printableName } from "./printable.ts";
 import { costSoFar } from "./run-cost.ts";
 import { bold, dim, paint } from "./style.ts";
-import { counted } from "./units.ts";
+import { counted, duration } from "./units.ts";
 import { routeName } from "../../core/route-name.ts";
 
 interface DrawOptions {
@@ -23,7 +25,7 @@ export function drawGoal(folded: FoldedGoal, tree: FoldedTree, { now, maxLines =
   const hidden = goal.acceptance.length - most;
   const head = [
     `${markOfGoal(goal)} ${dim(goal.id)} ${bold(printableName(goal.text))}`,
-    `  ${phaseText(goal)}`,
+    `  ${checkingText(folded, folded.task, now) ?? phaseText(goal)}`,
     ...goal.acceptance.slice(0, most).map((criterion) => `  ${criterionLine(criterion)}`),
     ...(hidden > 0 ? [dim(`  … and ${hidden} more criteria`)] : []),
   ];
@@ -37,7 +39,7 @@ export function drawGoal(folded: FoldedGoal, tree: FoldedTree, { now, maxLines =
   const ended = tree.tasks.get(tree.task)?.ended_at ?? now;
   return [
     ...head,
-    ...shown.map((task) => `  ${taskLine(task, links.get(task.id), { folded, tree })}`),
+    ...shown.map((task) => `  ${taskLine(task, links.get(task.id), { folded, tree, now })}`),
     ...(left === 0 ? [] : [dim(`  … and ${counted(left, "more task")}`)]),
     dim(`  ${verified} of ${counted(current.length, "task")} verified, ${costSoFar(tree, ended)}`),
   ];
@@ -101,7 +103,7 @@ function criterionLine({ state, text, from, confirmed }: Criterion): string {
 function taskLine(
   { id, after }: PlannedTask,
   link: GoalLink | undefined,
-  { folded, tree }: { readonly folded: FoldedGoal; readonly tree: FoldedTree },
+  { folded, tree, now }: { readonly folded: FoldedGoal; readonly tree: FoldedTree; readonly now: number },
 ): string {
   if (link === undefined) {
     const waits = after.length === 0 ? "is planned" : `waits for ${after.join(", ")}`;
@@ -111,7 +113,7 @@ function taskLine(
   const who = route === undefined ? "" : ` ${dim(printableName(routeName(route)))}`;
   const attempt = tree.tasks.get(link.task)?.attempt ?? 1;
   const again = attempt > 1 ? dim(`, attempt ${attempt}`) : "";
-  return `${markOfLink(link)} ${bold(printableName(id))} ${stateText(link, { folded, tree })}${again}${who}`;
+  return `${markOfLink(link)} ${bold(printableName(id))} ${stateText(link, { folded, tree, now })}${again}${who}`;
 }
 
 function markOfLink({ state }: GoalLink): string {
@@ -122,11 +124,20 @@ function markOfLink({ state }: GoalLink): string {
 
 function stateText(
   { task, state }: GoalLink,
-  { folded, tree }: { readonly folded: FoldedGoal; readonly tree: FoldedTree },
+  { folded, tree, now }: { readonly folded: FoldedGoal; readonly tree: FoldedTree; readonly now: number },
 ): string {
   if (state === "verified" || state === "superseded") return state;
   if (state === "unverified") return "waits for the merged work";
   if (state === "failed") return `failed: ${printableName(folded.reasons.get(task) ?? "")}`;
   for (const open of tree.open.values()) if (open.task === task) return paint("yellow", "asks you");
+  const checking = checkingText(folded, task, now);
+  if (checking !== undefined) return checking;
   return handoffText(folded.handoffs.get(task)?.at(-1)?.to ?? "received");
+}
+
+/** The clock behind it goes on, however long the check takes. */
+function checkingText({ checking }: FoldedGoal, task: TaskId, now: number): string | undefined {
+  const found = checking.get(task);
+  if (found === undefined) return undefined;
+  return `${printableName(startedCheckText(found.started))} ${dim(`(${duration(Math.max(0, now - found.since))})`)}`;
 }

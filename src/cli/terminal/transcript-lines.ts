@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 import type { TaskEvent } from "../../protocol/task/event.ts";
+import { startedCheckText } from "../../protocol/task/started-check.ts";
 import { type CompleteMessage, messageText, type ToolCall, type ToolResult } from "../../protocol/task/message.ts";
 import { oneLine } from "./printable.ts";
 import { inOneLine, readableLines } from "./readable-value.ts";
@@ -113,6 +114,8 @@ export function eventText(event: TaskEvent): string {
       const how = resumed ? "goes on with" : "began";
       return `${short(profile)} ${how} a session${confined ? "" : ", not confined"}`;
     }
+    case "check.started":
+      return startedCheckText(event.data);
     case "session.saved":
       return [`⎇ ${savedText(event.data)}`, ...event.data.warnings].join("\n");
     case "session.stalled":

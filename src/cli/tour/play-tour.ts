@@ -7,6 +7,7 @@ import { warn } from "../terminal/output.ts";
 import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { isTourRepository, makeTourRepository, removeTourRepository } from "./tour-repository.ts";
+import { showStillAtIt } from "./still-at-it.ts";
 import { tourAnswerer } from "./tour-answers.ts";
 import { introduction, nextSteps, type TourOptions } from "./tour-texts.ts";
 import { tourCheck, tourCriterion, tourGoal, tourManager, tourPolicy, tourScript } from "./tour-script.ts";
@@ -29,6 +30,7 @@ export async function playTour(tutti: Tutti, options: TourOptions): Promise<void
 
 async function runGoal(tutti: Tutti, folder: string, say: typeof writeLine): Promise<GoalReport> {
   const answerer = await tourAnswerer(tutti);
+  const stillAtIt = say === writeLine ? showStillAtIt({ timeWidth, nameWidth }) : undefined;
   try {
     const { goal, task } = await tutti.startGoal(
       {
@@ -44,22 +46,29 @@ async function runGoal(tutti: Tutti, folder: string, say: typeof writeLine): Pro
     );
     const story = tourStory();
     const began = performance.now();
+    const line: typeof writeLine = (text, options) => {
+      stillAtIt?.clear();
+      return say(text, options);
+    };
     for await (const item of tutti.follow({ task })) {
       if (!("event" in item)) continue;
       const { event } = item;
       const seconds = ((performance.now() - began) / 1_000).toFixed(1) + " s";
-      for (const { who, text } of story(event)) {
+      const { lines, atIt } = story(event);
+      for (const { who, text } of lines) {
         const [first = "", ...rest] = text.split("\n");
         const time = `${" ".repeat(Math.max(0, timeWidth - seconds.length))}${dim(seconds)}`;
         // The indentation of the line counts already.
         const hang = textColumn - Math.max(0, timeWidth - seconds.length);
-        await say(`${time}  ${bold(who.padEnd(nameWidth))}  ${first}`, { hang });
-        for (const line of rest) await say(`${" ".repeat(textColumn)}${line.trim()}`);
+        await line(`${time}  ${bold(who.padEnd(nameWidth))}  ${first}`, { hang });
+        for (const each of rest) await line(`${" ".repeat(textColumn)}${each.trim()}`);
       }
+      if (atIt !== undefined) stillAtIt?.set(atIt.who, atIt.text);
       if (event.type === "ask.raised") await answerer.answer(event.data.ask);
     }
     return await tutti.goalReport(goal);
   } finally {
+    stillAtIt?.stop();
     // A tour that was interrupted cannot reach the daemon any more.
     await answerer.close().catch(() => undefined);
   }

@@ -5,6 +5,8 @@ import type { Answer } from "../../protocol/task/ask.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { Evidence } from "../../protocol/task/evidence.ts";
 import type { PlannedTask } from "../../protocol/task/goal.ts";
+import { startedCheckText } from "../../protocol/task/started-check.ts";
+import { handoffText } from "../terminal/goal-status.ts";
 import { dim, paint } from "../terminal/style.ts";
 import { counted } from "../terminal/units.ts";
 
@@ -14,8 +16,20 @@ export interface StoryLine {
   readonly text: string;
 }
 
-/** Returns what to print for each event; for most events nothing. */
-export function tourStory(): (event: TaskEvent) => readonly StoryLine[] {
+/** What somebody is at from this event on, without a line of its own; `text` is undefined when that is over. */
+interface AtIt {
+  readonly who: string;
+  readonly text: string | undefined;
+}
+
+export interface Told {
+  /** For most events there are none. */
+  readonly lines: readonly StoryLine[];
+  readonly atIt?: AtIt | undefined;
+}
+
+/** Returns what to tell of each event. */
+export function tourStory(): (event: TaskEvent) => Told {
   const names = new Map<TaskId, string>();
   const plan = new Map<string, PlannedTask>();
   const asked = new Set<string>();
@@ -23,20 +37,37 @@ export function tourStory(): (event: TaskEvent) => readonly StoryLine[] {
     // A task is known by its prompt before the manager has told which planned task it carries out.
     if (event.type === "task.created") {
       const planned = [...plan.values()].findLast(({ prompt }) => prompt === event.data.prompt);
-      if (planned === undefined) return [];
+      if (planned === undefined) return { lines: [] };
       names.set(event.task, planned.id);
-      return [{ who: planned.id, text: startText(planned) }];
+      const lines = [{ who: planned.id, text: startText(planned) }];
+      return { lines, atIt: { who: planned.id, text: "works" } };
     }
     if (event.type === "goal.planned") {
       for (const task of event.data.tasks) plan.set(task.id, task);
-      return planLines(event.data.tasks);
+      return { lines: planLines(event.data.tasks) };
     }
     const who = names.get(event.task) ?? (event.task === event.root ? "goal" : undefined);
     // Tasks below a planned one, such as a review, are in the report.
-    if (who === undefined) return [];
-    if (event.type === "ask.raised") return [{ who, text: questionText(event.data.ask.question, asked) }];
-    return linesOf(event, names).map((text) => ({ who, text }));
+    if (who === undefined) return { lines: [] };
+    const texts = event.type === "ask.raised" ? [questionText(event.data.ask.question, asked)] : linesOf(event, names);
+    return { lines: texts.map((text) => ({ who, text })), atIt: atItOf(event, who, names) };
   };
+}
+
+function atItOf(event: TaskEvent, who: string, names: ReadonlyMap<TaskId, string>): AtIt | undefined {
+  switch (event.type) {
+    case "check.started":
+      return { who, text: startedCheckText(event.data) };
+    case "handoff.moved":
+      return { who, text: handoffText(event.data.to) };
+    case "evidence.added":
+    case "task.completed":
+      return { who, text: undefined };
+    case "goal.link_changed":
+      return { who: names.get(event.data.task) ?? event.data.task, text: undefined };
+    default:
+      return undefined;
+  }
 }
 
 function planLines(tasks: readonly PlannedTask[]): StoryLine[] {

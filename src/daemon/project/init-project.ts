@@ -135,7 +135,7 @@ function writePolicy({ project }: InitSubject, options: InitOptions, text: strin
 function leaveOutPolicy({ project }: InitSubject): WrittenFile {
   const file = join(project, policyPath);
   if (existsSync(file)) return { file, state: "kept", why: "it is there already", text: null };
-  const why = "there is no model yet; without this file, the models that you have are used as they come";
+  const why = "there is no model yet, and a policy says which model does what";
   return { file, state: "left out", why, text: null };
 }
 

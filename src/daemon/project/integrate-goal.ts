@@ -8,7 +8,7 @@ import { type FactWeight, makeEvidence, weighFact } from "../../core/make-eviden
 import { personsChecks } from "../../core/persons-checks.ts";
 import { argvOfCheck } from "../../core/read-check.ts";
 import type { IntegrationRequest, IntegrationResult } from "../../manager/manager-deps.ts";
-import type { StepContext } from "../../ports.ts";
+import type { RunningStep } from "../../ports.ts";
 import type { Check } from "../../protocol/decision/decision.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { GoalFile } from "../../protocol/invocation/goal-file.ts";
@@ -18,6 +18,7 @@ import type { Evidence } from "../../protocol/task/evidence.ts";
 import type { AllowedChecks } from "../../runner/assignment/ask-about-work.ts";
 import type { AttemptVerifierOptions } from "../../runner/assignment/attempt-verifier.ts";
 import { checkPrograms } from "../../runner/shared/sandbox/check-programs.ts";
+import { tellingOfChecks } from "../../runner/shared/tell-of-checks.ts";
 import { runChecks } from "../../verification/index.ts";
 import { integrateWorks, readRecord, startFolder, type Workspace } from "../../workspace/index.ts";
 import { openGit } from "../../workspace/own-git.ts";
@@ -29,7 +30,7 @@ export interface IntegrateOptions extends AttemptVerifierOptions {
 
 export async function integrateGoal(
   request: IntegrationRequest,
-  step: StepContext,
+  step: RunningStep,
   options: IntegrateOptions,
 ): Promise<IntegrationResult> {
   const merged = await mergeWork(request, step, options);
@@ -126,7 +127,7 @@ type Merged =
 
 async function mergeWork(
   { work, task }: IntegrationRequest,
-  step: StepContext,
+  step: RunningStep,
   { workspaces }: IntegrateOptions,
 ): Promise<Merged> {
   const placed = work.flatMap((one) => {
@@ -173,7 +174,7 @@ async function mergeWork(
 
 async function checkMerged(
   { goal, task, file, verified }: IntegrationRequest,
-  step: StepContext,
+  step: RunningStep,
   options: IntegrateOptions & { readonly merged: Extract<Merged, { kind: "merged" }> },
 ): Promise<Evidence[]> {
   const { workspace, base, integration } = options.merged;
@@ -191,6 +192,7 @@ async function checkMerged(
     showGit: workspace.mode !== "copy",
     // A person allowed each of the checks if nothing confines them.
     runProgram: checkPrograms({ ...options, unconfined: true }, step),
+    onStart: tellingOfChecks(step),
     cache: options.cache,
     signal: step.signal,
   });

@@ -16,6 +16,7 @@ export const eventTypes = [
   "message.added",
   "step.finished",
   "evidence.added",
+  "check.started",
   "session.started",
   "session.prompted",
   "session.updated",

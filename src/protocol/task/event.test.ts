@@ -123,6 +123,7 @@ const taskData: Record<string, unknown> = {
   "message.added": { message, step: { key: "model:1", tokens: 30, money_micro_usd: null } },
   "step.finished": { key: "model:1", outcome: "ok", tokens: 30, money_micro_usd: 12 },
   "evidence.added": { evidence },
+  "check.started": { argv: ["npm", "test"], on: "base", number: 1, of: 2, again: false },
   "model.changed": { from: "a/b", to: "c/d", format: "native", reason: "no credit" },
   "session.started": {
     profile: "claude",

@@ -9,6 +9,7 @@ import { Criterion, Goal, GoalLink, GoalStatus, PlannedTask } from "./goal.ts";
 import { Handoff } from "../routing/handoff.ts";
 import { AskId, EvidenceId, TaskId, Time } from "../ids.ts";
 import { CompleteMessage } from "./message.ts";
+import { StartedCheck } from "./started-check.ts";
 import { Ordinal } from "./task.ts";
 
 /** The global sequence, without reuse: a reader that returns with the last one it saw misses nothing (invariant 9). */
@@ -90,6 +91,8 @@ const workEvents = [
     }),
   ),
   taskEvent("evidence.added", z.strictObject({ evidence: Evidence })),
+  /** What follows on the same task says that the run is over. */
+  taskEvent("check.started", StartedCheck),
 ] as const;
 
 /** Of an agent outside of Tutti that works on the task as a session of its own, such as a coding agent. */

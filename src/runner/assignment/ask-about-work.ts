@@ -44,12 +44,12 @@ async function isAllowed(
   if (argv === undefined) return true;
   const options = { repeatable: true, schema: z.boolean(), looks: true } as const;
   if (await durable.step(`${key}.known`, options, () => allowed.has(goal, argv))) return true;
-  const who = named.named_by === "model" ? " A model named it." : "";
+  const who = named.named_by === "model" ? " A model proposed it." : "";
   const how = confined
     ? "It runs confined, without keys and without the network, in a fresh checkout."
     : "Nothing confines programs on this machine: it runs what the session wrote, and can do whatever you can. So does the setup of workspaces, which runs before it.";
   const question = [
-    `May this check run after the work of ${inLine(durable.agent)}?${who} ${how} A yes holds for the whole goal.`,
+    `Should this check run on the work of ${inLine(durable.agent)}?${who} ${how} A yes holds for the whole goal.`,
     quotedCommand(argv),
   ].join("\n");
   const waited = await durable.wait(`${key}.approval`, {

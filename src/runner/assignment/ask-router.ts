@@ -92,7 +92,7 @@ export function decidedEvent(
       return { event: { type: "envelope", handoff: envelope, hash: hash(envelope) }, handoff: envelope };
     }
   }
-  return { event: { type: "escalated", reason: "the router's answer cannot be read as a decision" }, handoff };
+  return { event: { type: "escalated", reason: "the router's reply is no valid decision" }, handoff };
 }
 
 function fieldsIn(text: string): { ok: true; value: Handoff } | { ok: false; problem: string } {

@@ -5,6 +5,7 @@ import { relative } from "node:path";
 import { type BaseCache, gitFact, lookUpClaims, runChecks, type RunGh } from "../../verification/index.ts";
 import { readRecord, startFolder } from "../../workspace/index.ts";
 import { checkPrograms, type CheckProgramOptions } from "../shared/sandbox/check-programs.ts";
+import { tellingOfChecks } from "../shared/tell-of-checks.ts";
 import type { SessionWorkspaces } from "../shared/session-folder.ts";
 import type { Verify, VerifyOutcome, VerifyRequest } from "./verifier.ts";
 
@@ -40,6 +41,7 @@ export function attemptVerifier(options: AttemptVerifierOptions): Verify {
       folder: options.folder,
       showGit: workspace.mode !== "copy",
       runProgram: checkPrograms({ ...options, unconfined: true }, step),
+      onStart: tellingOfChecks(step),
       cache: options.cache,
       signal,
     });

@@ -297,7 +297,7 @@ test("a check that a model named runs only after a person allowed exactly it", {
   await until(() => world.waits(root).length === 1);
   const [wait] = world.waits(root);
   assert.equal(wait?.kind, "approval");
-  assert.match(wait?.question ?? "", /A model named it.*\n.*\/bin\/sh check\.sh/);
+  assert.match(wait?.question ?? "", /A model proposed it.*\n.*\/bin\/sh check\.sh/);
   await world.answer(wait?.id ?? "", { kind: "approval", approved: true });
   // A yes to running it is no yes to what it proves.
   await until(() => world.waits(root).length === 2);

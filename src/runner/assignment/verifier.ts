@@ -1,6 +1,6 @@
 // What the assignment needs of verification: the checks of an attempt, run by Tutti after its session ended.
 
-import type { StepContext } from "../../ports.ts";
+import type { RunningStep } from "../../ports.ts";
 import type { EvidenceFact } from "../../protocol/task/evidence.ts";
 import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import type { Effort } from "./session-effort.ts";
@@ -36,4 +36,4 @@ export interface VerifyOutcome {
 }
 
 /** Runs as the body of a repeatable step. */
-export type Verify = (request: VerifyRequest, step: StepContext) => Promise<VerifyOutcome>;
+export type Verify = (request: VerifyRequest, step: RunningStep) => Promise<VerifyOutcome>;

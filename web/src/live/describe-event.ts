@@ -1,7 +1,7 @@
 // Says in a few words what an event means, for the entries of a transcript and for lists of what happened.
 
 import type { TaskEvent } from "../../../src/client/index.ts";
-import { argvLine } from "../../../src/protocol/index.ts";
+import { argvLine, startedCheckText } from "../../../src/protocol/index.ts";
 import { count, duration, money } from "../format/show-time.ts";
 
 export interface ToldEvent {
@@ -43,6 +43,8 @@ export function describeEvent(event: TaskEvent): ToldEvent | undefined {
     case "step.finished":
       if (event.data.outcome === "ok") return undefined;
       return told("bad", `Step ${event.data.key} ${event.data.outcome}`, event.data.error?.message ?? "");
+    case "check.started":
+      return told("info", "Check", startedCheckText(event.data));
     case "evidence.added":
       return evidenceTold(event.data.evidence);
     case "session.started":

@@ -1,10 +1,13 @@
 // The tasks of a tree as a page keeps them: a snapshot of the service, changed by every later event exactly once.
 
 import type { TaskEvent, TaskId, TaskSummary } from "../../../src/client/index.ts";
+import { isWithinCheck, startedCheckText } from "../../../src/protocol/index.ts";
 
 export interface LiveTask extends TaskSummary {
   /** The `runner:model` that the newest route gave the task; absent until one is known. */
   readonly worker?: string;
+  /** The run of a check that is under way. */
+  readonly checking?: string | undefined;
   /** What the task was asked, where an event told it. */
   readonly prompt?: string;
   readonly last_event_at: number;
@@ -140,6 +143,8 @@ function foldTask(before: LiveTask, event: TaskEvent, counts: boolean): LiveTask
   if (status !== undefined && before.ended_at === null) task = { ...task, status };
   if (before.ended_at === null && isEnd(event))
     task = { ...task, ended_at: event.at, result_preview: previewOf(event) };
+  if (event.type === "check.started") task = { ...task, checking: startedCheckText(event.data) };
+  else if (task.checking !== undefined && !isWithinCheck(event)) task = { ...task, checking: undefined };
   if (event.type === "route.decided") task = { ...task, worker: workerName(event.data) };
   if (event.type === "task.created" && event.data.prompt !== undefined) task = { ...task, prompt: event.data.prompt };
   const use = counts ? useOf(event) : undefined;

@@ -165,7 +165,9 @@ const TaskBox = memo(function TaskBox({ data: { box } }: NodeProps<BoxNode>): Re
         <Words text={box.planned === undefined ? (task?.prompt ?? box.task ?? "") : box.title} />
       </div>
       <div className="row spread tiny faint num">
-        <span className="clip">{task === undefined ? "not begun" : (task.worker ?? worker ?? task.runner)}</span>
+        <span className="clip">
+          {task === undefined ? "not begun" : <Words text={task.checking ?? task.worker ?? worker ?? task.runner} />}
+        </span>
         {task === undefined ? null : (
           <span className="box-numbers">
             <Elapsed task={task} /> ·{" "}

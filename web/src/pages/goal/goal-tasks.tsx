@@ -81,9 +81,13 @@ const TaskRow = memo(function TaskRow({
           </span>
         </span>
         <span className="tiny faint clip num">
-          {task === undefined
-            ? "not begun"
-            : `${worker ?? ""} · attempt ${task.attempt} · ${count(task.tokens)} tokens · ${money(task.money_micro_usd)}`}
+          {task === undefined ? (
+            "not begun"
+          ) : task.checking !== undefined ? (
+            <Words text={task.checking} />
+          ) : (
+            `${worker ?? ""} · attempt ${task.attempt} · ${count(task.tokens)} tokens · ${money(task.money_micro_usd)}`
+          )}
         </span>
       </span>
       <span className="tiny faint num">
