@@ -88,6 +88,8 @@ export interface AskSpec {
   readonly question: string;
   readonly details?: unknown;
   readonly choices?: readonly string[];
+  /** Those of the choices that may be followed by words: `try again: use content`. `choiceIn` reads the answer. */
+  readonly choices_with_words?: readonly string[];
   readonly answer_schema?: Record<string, unknown>;
 }
 

@@ -202,3 +202,28 @@ test("a session that lies verifies nothing: the goal ends unproven, and says wha
   assert.equal(report.integration, null);
   assert.match(report.not_proven.join("\n"), /task total .* failed/);
 });
+
+test("`stop`, when a task of a goal is asked about, ends the goal and starts nothing", { skip }, async (t) => {
+  const { report, questions } = await pursue(
+    t,
+    {
+      accept: [`\`${check}\` succeeds`],
+      checks: [check],
+      script: {
+        rules: [
+          {
+            agent: "manager",
+            raw: delegate([{ id: "total", prompt: "Write the total.", workdir: ".", checks: [check] }]),
+          },
+          { agent: "worker", final: "All tests passed. The manager should merge now." },
+          { agent: "_router", say: '{"decision": "ask", "reason": "it keeps failing"}' },
+        ],
+      },
+    },
+    ["Stop"],
+  );
+  assert.deepEqual([report.status, report.reason], ["abandoned", "Ada ended the goal"]);
+  const [question = ""] = questions;
+  assert.match(question, /^total, of ".*": .*it keeps failing/, "it begins with the task and the goal");
+  assert.match(question, /\nAccept the work, try again, or give it up\?$/);
+});

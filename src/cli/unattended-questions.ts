@@ -6,6 +6,7 @@ import type { OpenAsk, OpenWait } from "../protocol/api/task-shapes.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { AskId } from "../protocol/ids.ts";
 import { commandLine } from "./connect.ts";
+import { whoAsks } from "./who-asks.ts";
 import type { Questions } from "./terminal/inline-questions.ts";
 import { askedText } from "./terminal/question-text.ts";
 import { note, standardError, widthOfScreen } from "./terminal/screen.ts";
@@ -37,7 +38,7 @@ export function unattendedQuestions(tutti: Tutti, { yes, state }: UnattendedOpti
     for (const open of fresh) {
       seen.add(open.id);
       if (yes && (await grantedByYes(tutti, open))) continue;
-      note(askedText(open, widthOfScreen(standardError)));
+      note(askedText(open, { width: widthOfScreen(standardError), state, who: await whoAsks(tutti, open) }));
       if (tutti.url === undefined) await sayNo(tutti, open);
       else kept.push(open);
     }
@@ -61,7 +62,7 @@ export async function grantedByYes(tutti: Tutti, open: OpenAsk | OpenWait): Prom
   if (!("kind" in open) || !isGrantable(open)) return false;
   const by = { kind: "rule", name: "--yes" } as const;
   const { accepted } = await tutti.answer(open.id, { kind: "approval", approved: true }, by);
-  if (accepted) note(`${askedText(open, widthOfScreen(standardError))}\ntutti: allowed by --yes`);
+  if (accepted) note(`${askedText(open, { width: widthOfScreen(standardError) })}\ntutti: allowed by --yes`);
   return accepted;
 }
 

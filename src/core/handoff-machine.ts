@@ -60,7 +60,7 @@ export type HandoffEvent =
   /** The task is done by the policy, but nothing that Tutti observed proves it. Only a person's word can. */
   | { readonly type: "unproven"; readonly reason: string }
   /** What the person who was asked decided. */
-  | { readonly type: "answered"; readonly answer: "accept" | "retry" | "give_up"; readonly note: string };
+  | { readonly type: "answered"; readonly answer: "accept" | "retry" | "give_up" | "stop"; readonly note: string };
 
 /** Named like the fields of an agent's definition. */
 interface Assignee {
@@ -318,6 +318,7 @@ function afterAnswer(policy: Policy, state: HandoffState, event: HandoffEvent & 
   const { answer, note } = event;
   const said = note === "" ? "" : `: ${note}`;
   if (answer === "accept") return end(state, "done", `a person accepts the work${said}`);
+  if (answer === "stop") return end(state, "abandoned", `a person ended the goal${said}`);
   if (answer === "give_up") return end(state, "abandoned", `a person gives the task up${said}`);
   const model = state.worker ?? state.routed?.decision.model ?? policy.policy.build;
   return work(

@@ -1,4 +1,4 @@
-// Decides whether a value can settle a wait: by the form of its ask, the schema that the asker gave, and what the loop takes.
+// Decides whether a value can settle a wait, and as what: by the form of its ask, the schema that the asker gave, and what the loop takes.
 
 import { compileSchema } from "../core/json-schema.ts";
 import { linearPattern } from "../linear-pattern.ts";
@@ -13,23 +13,30 @@ import { problemOf, type Waits } from "./waits.ts";
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Why the value cannot settle the wait, which then stays open; undefined when it can. */
-export function answerProblem(open: NonNullable<ReturnType<Waits["get"]>>, value: unknown): string | undefined {
-  const { ask } = open.body;
+/** The value as it settles the wait, or why it cannot; the wait then stays open. */
+export function checkedAnswer(
+  { body, schema }: NonNullable<ReturnType<Waits["get"]>>,
+  value: unknown,
+): { readonly value: unknown } | { readonly problem: string } {
+  const { ask } = body;
+  let settling = value;
   if (ask !== undefined) {
-    const { kind, choices, answer_schema } = ask;
+    const { kind, choices, choices_with_words, answer_schema } = ask;
     const asked = {
       kind,
       answer_schema: answer_schema ?? null,
       ...(choices === undefined ? {} : { choices: [...choices] }),
+      ...(choices_with_words === undefined ? {} : { choices_with_words: [...choices_with_words] }),
     };
     const reading = readAnswer(asked, value);
-    if (!reading.ok) return describeIssues(reading.issues);
+    if (!reading.ok) return { problem: describeIssues(reading.issues) };
     const { answer } = reading;
     const problem = answer.kind === "question" ? schemaProblem(answer_schema, answer.value) : undefined;
-    if (problem !== undefined) return problem;
+    if (problem !== undefined) return { problem };
+    settling = answer;
   }
-  return open.schema === undefined ? undefined : problemOf(open.schema, value);
+  const problem = schema === undefined ? undefined : problemOf(schema, settling);
+  return problem === undefined ? { value: settling } : { problem };
 }
 
 /** Why nobody could answer a question with this schema; undefined when it can be used. */

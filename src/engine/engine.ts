@@ -10,7 +10,7 @@ import { isTerminal } from "../protocol/task/task-status.ts";
 import type { Delivery, LiveSession, MessageOptions, NewTask, StartOptions, TaskControl, Tasks } from "../ports.ts";
 import type { OpenStatus } from "../store/store.ts";
 import { addRoot } from "./add-tasks.ts";
-import { answerProblem, notOpen } from "./check-answer.ts";
+import { checkedAnswer, notOpen } from "./check-answer.ts";
 import { forgetResumes } from "./crash-guard.ts";
 import { dayWaitProblem } from "./day-answers.ts";
 import { noDayCap } from "./day-cap.ts";
@@ -287,10 +287,10 @@ export class Engine implements TaskControl {
     }
     const refused = refusedYes(rootRecord(store, open.task.tree).config, open.body.ask?.kind, { answer: value, by });
     if (refused !== undefined) throw new TuttiError("refused", `${wait} still waits: ${refused}`);
-    const problem = answerProblem(open, value);
-    if (problem !== undefined) return { outcome: "invalid", message: problem };
+    const checked = checkedAnswer(open, value);
+    if ("problem" in checked) return { outcome: "invalid", message: checked.problem };
     const unverified = open.schema === undefined ? { unverified: true } : {};
-    const settled = waits.settle(id, "answered", JSON.stringify({ value, by, ...unverified }));
+    const settled = waits.settle(id, "answered", JSON.stringify({ value: checked.value, by, ...unverified }));
     if (!settled) return notOpen(this.#parts, wait, id);
     await store.committed();
     return open.schema === undefined ? { outcome: "accepted", provisional: true } : { outcome: "accepted" };

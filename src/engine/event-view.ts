@@ -115,6 +115,7 @@ export function askView(salt: Salt, row: WaitRow): Extract<Ask, { status: "open"
     question: ask.question,
     ...(ask.details === undefined ? {} : { details: ask.details }),
     ...(ask.choices === undefined ? {} : { choices: [...ask.choices] }),
+    ...(ask.choices_with_words === undefined ? {} : { choices_with_words: [...ask.choices_with_words] }),
     answer_schema: ask.answer_schema ?? null,
     raised_at: row.raised_at,
     deadline: row.due ?? row.raised_at + defaultAskMs,

@@ -14,6 +14,7 @@ export const WaitBody = z.object({
       question: z.string(),
       details: z.unknown().optional(),
       choices: z.array(z.string()).readonly().optional(),
+      choices_with_words: z.array(z.string()).readonly().optional(),
       answer_schema: z.record(z.string(), z.unknown()).optional(),
     })
     .optional(),

@@ -9,7 +9,7 @@ import { type ParsedDecision, parseDecision } from "../protocol/decision/parse-d
 import { renderReprompt } from "../protocol/decision/render-reprompt.ts";
 import type { Criterion } from "../protocol/task/goal.ts";
 import { callManagerModel } from "./call-manager-model.ts";
-import { askAboutGoal, type GoalRun, goalNow, noteOnGoal, takeMessage, tell } from "./goal-run.ts";
+import { askAboutGoal, type GoalRun, goalNow, isStop, noteOnGoal, stopGoal, takeMessage, tell } from "./goal-run.ts";
 import { type RoundOccasion, roundPrompt } from "./round-prompt.ts";
 
 /** `stop`: the goal ends for this reason. `nothing`: no tasks were added, and other work goes on. */
@@ -22,7 +22,7 @@ export type Decided =
 const mostCalls = 8;
 
 const tryAgain = "try again";
-const stop = "stop";
+const tryOrStop = { choices: [tryAgain, stopGoal], choices_with_words: [tryAgain] };
 
 export async function decideRound(run: GoalRun, occasion: RoundOccasion): Promise<Decided> {
   let text = roundPrompt(run, occasion);
@@ -44,7 +44,7 @@ export async function decideRound(run: GoalRun, occasion: RoundOccasion): Promis
     if (occasion.midway === true) return { kind: "nothing" };
     const next = await askWhatNow(run, reading);
     if (next === undefined) return { kind: "stop", reason: `nobody answered: ${reading.reason}` };
-    if (next === stop) return { kind: "stop", reason: `a person ended the goal: ${reading.reason}` };
+    if (next === stopGoal) return { kind: "stop", reason: `a person ended the goal: ${reading.reason}` };
     text = next;
     isReprompted = false;
   }
@@ -59,7 +59,7 @@ async function replyTo(run: GoalRun, text: string): Promise<string | undefined> 
     } catch (thrown) {
       if (!(thrown instanceof TuttiError) || thrown.code !== "step_failed") throw thrown;
       const question = `The model ${run.modelName}, which decides for this goal, gave no reply: ${inLine(thrown.message)}. Try again?`;
-      const answer = await askAboutGoal(run, { question, choices: [tryAgain, stop] }, thrown.message);
+      const answer = await askAboutGoal(run, { question, choices: [tryAgain, stopGoal] }, thrown.message);
       if (answer?.text !== tryAgain) return undefined;
     }
   }
@@ -128,34 +128,27 @@ async function askWhatNow(
     reason,
   }: { readonly kind: "asks" | "refused" | "unusable"; readonly said: string; readonly reason: string },
 ): Promise<string | undefined> {
-  if (kind === "refused") {
-    const answer = await askAboutGoal(
-      run,
-      { question: `${said} Should it decide again?`, choices: [tryAgain, stop] },
-      said,
-    );
-    if (answer === undefined || answer.text === stop) return answer?.text;
-    return withFollowUps(run, said);
+  if (kind === "asks") {
+    // Whatever a person writes is an answer to the manager's own question.
+    const answer = await askAboutGoal(run, { question: said }, reason);
+    if (answer === undefined) return undefined;
+    if (isStop(answer.text)) return stopGoal;
+    takeMessage(run, answer.text);
+    return withFollowUps(run, "");
   }
   const question =
-    kind === "asks"
-      ? said
-      : `${inLine(reason)}, so nothing was launched. What should it do?\n${saidBy("It wrote", said.slice(0, 2_000))}`;
-  const answer = await askAboutGoal(run, { question }, reason);
-  if (answer === undefined) return undefined;
-  if (isStop(answer.text)) return stop;
-  takeMessage(run, answer.text);
-  return withFollowUps(run, "");
+    kind === "refused"
+      ? `${said} Should it decide again?`
+      : `${inLine(reason)}, so nothing was launched. Should it decide again?\n${saidBy("It wrote", said.slice(0, 2_000))}`;
+  const answer = await askAboutGoal(run, { question, ...tryOrStop }, kind === "refused" ? said : reason);
+  if (answer === undefined || answer.text === stopGoal) return answer?.text;
+  if (answer.words !== "") takeMessage(run, answer.words);
+  return withFollowUps(run, kind === "refused" ? said : reason);
 }
 
 function withFollowUps(run: GoalRun, text: string): string {
   const said = run.followUps.splice(0).map((one) => `- ${one}`);
   return [...(text === "" ? [] : [text]), ...(said.length === 0 ? [] : ["The person says:", ...said])].join("\n");
-}
-
-/** A person ends a goal with this one word. */
-export function isStop(text: string): boolean {
-  return text.trim().toLowerCase() === stop;
 }
 
 /** Criteria of the model stand beside the person's; a text that is there already is not added again. */

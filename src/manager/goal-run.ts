@@ -7,7 +7,7 @@ import type { AskSpec, Durable } from "../ports.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { GoalFile } from "../protocol/invocation/goal-file.ts";
-import { Answer, type Answerer } from "../protocol/task/ask.ts";
+import { Answer, type Answerer, choiceIn } from "../protocol/task/ask.ts";
 import type { Evidence, EvidenceFact } from "../protocol/task/evidence.ts";
 import type { Goal, GoalStatus, PlannedTask } from "../protocol/task/goal.ts";
 import { type CompleteMessage, messageText } from "../protocol/task/message.ts";
@@ -137,17 +137,20 @@ export async function addEvidence(
 }
 
 export interface PersonAnswer {
+  /** The choice, where there are choices. */
   readonly text: string;
+  /** What was added to the choice. */
+  readonly words: string;
   readonly by: Answerer;
 }
 
 /**
  * Blocks the goal until somebody answers; undefined when nobody did. A message to the goal answers a question without
- * choices; while there are choices it is kept for the next decision.
+ * choices; while there are choices it is kept for the next decision, except for `stop`.
  */
 export async function askAboutGoal(
   run: GoalRun,
-  ask: Pick<AskSpec, "question" | "choices" | "details">,
+  ask: Omit<AskSpec, "kind" | "answer_schema">,
   reason: string,
 ): Promise<PersonAnswer | undefined> {
   changeStatus(run, "blocked", reason);
@@ -164,18 +167,30 @@ async function question(run: GoalRun, ask: Omit<AskSpec, "kind">): Promise<Perso
     const first = await durable.select(nextKey(run, "answer"), [{ wait }, { message: true }]);
     if (first.kind === "message") {
       const text = messageText(first.value);
-      if (ask.choices !== undefined) {
+      const ends = ask.choices !== undefined && isStop(text) && ask.choices.includes(stopGoal);
+      if (ask.choices !== undefined && !ends) {
         takeMessage(run, text);
         continue;
       }
       await durable.withdraw(`${key}.answered`, wait);
-      return { text, by: { kind: "person", name: "a message" } };
+      return { text: ends ? stopGoal : text, words: "", by: { kind: "person", name: "a message" } };
     }
     if (first.kind !== "wait" || "expired" in first.value) return undefined;
     const { value, by } = first.value;
     const answer = Answer.parse(value);
-    return { text: answer.kind === "question" ? String(answer.value) : "", by };
+    const said = answer.kind === "question" ? String(answer.value) : "";
+    const chosen = choiceIn(ask, said);
+    if (ask.choices === undefined) return { text: said, words: "", by };
+    // Asked by a version that took any text: what is none of the choices decides nothing.
+    return chosen === undefined ? undefined : { text: chosen.choice, words: chosen.words, by };
   }
+}
+
+/** The answer, and the message, that ends a goal. */
+export const stopGoal = "stop";
+
+export function isStop(text: string): boolean {
+  return text.trim().toLowerCase() === stopGoal;
 }
 
 /** Kept for the next decision, and on the goal for everybody to read. */

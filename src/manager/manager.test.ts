@@ -131,11 +131,33 @@ describe("decisions that cannot be used", () => {
       rules: [{ last: "fix the bug in /repo", ...one[0] }, { raw: '{"action":"launch"}' }],
     });
     const root = await world.start("make it green");
-    const question = await world.answer(root, "please fix the bug in /repo");
+    const question = await world.answer(root, "try again: please fix the bug in /repo");
     assert.match(question, /no decision.*launch/s);
     assert.equal((await world.engine.result(root)).status, "completed");
     const told = (await world.events(root)).filter(({ type, data }) => type === "message.added" && "step" in data);
     assert.equal(told.length, 3);
+  });
+
+  test("only a choice starts another round: no words, other words and a pasted line start nothing", async (t) => {
+    let calls = 0;
+    const played = rehearsalModel({ rules: [{ raw: '{"action":"launch"}' }] });
+    const call: Model["call"] = (request, options) => {
+      calls += 1;
+      return played.call(request, options);
+    };
+    const world = await managerWorld(t, { rules: one, deps: { model: () => ({ ...played, call }) } });
+    const root = await world.start("make it green");
+    await until(async () => (await world.goal(root)).status === "blocked");
+    const before = calls;
+    for (const text of ["", " ", "yes", "fix the bug", "try again with tabs"]) {
+      assert.match(await world.refuses(root, text), /must be one of: try again, stop; words may follow after a colon/);
+    }
+    await world.engine.message(root, userMessage("also write docs"));
+    await until(async () => (await world.report(root)).notes.some((note) => note.includes("also write docs")));
+    assert.deepEqual([calls, (await world.goal(root)).status], [before, "blocked"]);
+    await world.engine.message(root, userMessage("stop"));
+    assert.equal((await world.engine.result(root)).status, "failed");
+    assert.equal(calls, before);
   });
 
   test("a missing confidence is asked for once and never filled in", async (t) => {
@@ -221,6 +243,20 @@ describe("tasks are observed until they end", () => {
     assert.match(await world.answer(root, "stop"), /After 2 rounds, which is the limit/);
     await world.engine.result(root);
     assert.equal((await world.goal(root)).status, "abandoned");
+  });
+
+  test("whoever answers `stop` when asked about one task ends the goal", async (t) => {
+    const world = await managerWorld(t, {
+      rules: [{ raw: delegate([{ id: "a" }, { id: "b" }]) }],
+      child: async ({ id }, durable) => {
+        if (id === "b") await durable.sleep("long", 60 * 60_000);
+        return { state: "failed", reason: "no", evidence: [], goal_ended_by: "ana" };
+      },
+    });
+    const root = await world.start("make it green");
+    assert.equal((await world.engine.result(root)).status, "failed");
+    const { status, reason, rounds } = await world.goal(root);
+    assert.deepEqual([status, reason, rounds], ["abandoned", "ana ended the goal", 1]);
   });
 
   test("injected text in a session's output changes nothing: it is quoted, and only recorded state counts", async (t) => {

@@ -12,8 +12,8 @@ import { defaultBudget } from "../protocol/task/budget.ts";
 import type { Goal } from "../protocol/task/goal.ts";
 import type { GoalResult } from "../protocol/task/goal-report.ts";
 import { approvePlan } from "./approve-plan.ts";
-import { decideRound, isStop } from "./decide-round.ts";
-import { askAboutGoal, changeStatus, type GoalRun, goalNow, openGoal, takeMessage } from "./goal-run.ts";
+import { decideRound } from "./decide-round.ts";
+import { askAboutGoal, changeStatus, type GoalRun, goalNow, openGoal, stopGoal, takeMessage } from "./goal-run.ts";
 import type { ManagerDeps } from "./manager-deps.ts";
 import { managerPrompt } from "./manager-prompt.ts";
 import { postOutcome } from "./post-outcome.ts";
@@ -25,6 +25,8 @@ interface Ended {
   readonly status: "failed" | "abandoned";
   readonly reason: string;
 }
+
+const another = "another round";
 
 /** A goal that is not reached fails the task, and the events tell why. */
 export function managerRunner(deps: ManagerDeps): Runner {
@@ -126,11 +128,12 @@ async function mayGoOn(run: GoalRun, problems: readonly string[]): Promise<Ended
   const reason = allFailed
     ? `all tasks failed: ${listed}`
     : `after ${run.rounds} rounds, which is the limit, this is not done: ${listed}`;
-  const question = `${asSentence(inLine(reason))} Say what to do differently, or "stop" to end the goal.`;
-  const answer = await askAboutGoal(run, { question, details: { problems } }, reason);
+  const question = `${asSentence(inLine(reason))} Should there be another round? Say what it is to do differently.`;
+  const choices = { choices: [another, stopGoal], choices_with_words: [another] };
+  const answer = await askAboutGoal(run, { question, ...choices, details: { problems } }, reason);
   if (answer === undefined) return { status: "failed", reason: `${reason} (nobody answered)` };
-  if (isStop(answer.text)) return { status: "abandoned", reason: `${answer.by.name} ended the goal: ${reason}` };
-  takeMessage(run, answer.text);
+  if (answer.text === stopGoal) return { status: "abandoned", reason: `${answer.by.name} ended the goal: ${reason}` };
+  if (answer.words !== "") takeMessage(run, answer.words);
   return undefined;
 }
 

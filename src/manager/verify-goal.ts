@@ -6,7 +6,7 @@ import { goalGate } from "../core/goal-gate.ts";
 import { checkLine } from "../core/make-evidence.ts";
 import type { EvidenceId } from "../protocol/ids.ts";
 import type { Criterion } from "../protocol/task/goal.ts";
-import { addEvidence, askAboutGoal, type GoalRun, goalNow, nextKey, noteOnGoal, tell } from "./goal-run.ts";
+import { addEvidence, askAboutGoal, type GoalRun, goalNow, nextKey, noteOnGoal, stopGoal, tell } from "./goal-run.ts";
 import { type FinishedWork, IntegrationResult } from "./manager-deps.ts";
 
 /** `again`: another round is needed, because of these problems. */
@@ -18,7 +18,6 @@ export type Verified =
 const accept = "accept as met";
 const acceptAnyway = "accept as it is";
 const again = "another round";
-const stop = "stop";
 
 export async function verifyGoal(run: GoalRun): Promise<Verified> {
   const goal = goalNow(run);
@@ -103,7 +102,7 @@ type Settled = { readonly kind: "accepted"; readonly evidence: EvidenceId; reado
 async function askAboutFailures(run: GoalRun, failures: readonly string[]): Promise<Settled> {
   const reason = failures.join(" ");
   const question = `This is not settled: ${inLine(reason)} Do you accept the work as it is?`;
-  const answer = await askAboutGoal(run, { question, choices: [acceptAnyway, again, stop] }, reason);
+  const answer = await askAboutGoal(run, { question, choices: [acceptAnyway, again, stopGoal] }, reason);
   if (answer === undefined) return { kind: "stop", reason: `${reason} Nobody answered.` };
   if (answer.text === again) return { kind: "again", problems: failures };
   if (answer.text !== acceptAnyway || answer.by.kind !== "person") return { kind: "stop", reason };
@@ -143,7 +142,7 @@ async function askAboutCriteria(run: GoalRun, open: readonly Criterion[]): Promi
     "What becomes of them? They count as met only by your word.",
   ].join("\n");
   const details = { criteria: open.map(({ id, text, from }) => ({ id, text, from })) };
-  const answer = await askAboutGoal(run, { question, choices: [accept, again, stop], details }, reason);
+  const answer = await askAboutGoal(run, { question, choices: [accept, again, stopGoal], details }, reason);
   if (answer === undefined) return { kind: "stop", reason: `${reason}, and nobody answered` };
   if (answer.text === again) return { kind: "again", problems: listed.map((one) => `nothing proves criterion ${one}`) };
   if (answer.text !== accept || answer.by.kind !== "person") return { kind: "stop", reason };

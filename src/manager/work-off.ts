@@ -8,8 +8,8 @@ import type { PlannedTask } from "../protocol/task/goal.ts";
 import { messageText } from "../protocol/task/message.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
 import { childOutcome } from "./child-result.ts";
-import { decideRound, isStop } from "./decide-round.ts";
-import { type GoalRun, goalNow, nextKey, noteOnGoal, takeMessage, tell } from "./goal-run.ts";
+import { decideRound } from "./decide-round.ts";
+import { type GoalRun, goalNow, isStop, nextKey, noteOnGoal, takeMessage, tell } from "./goal-run.ts";
 import type { AssignmentRequest } from "./manager-deps.ts";
 
 /** More tasks than this are not launched at once, so that a goal of a thousand tasks costs as much per task as a small one. */
@@ -102,6 +102,7 @@ function settle(run: GoalRun, value: AgentResult): void {
   if (planned === undefined) return;
   run.inFlight.delete(task);
   const { state, reason, result } = childOutcome(value);
+  if (result?.goal_ended_by !== undefined) run.stopped ??= `${result.goal_ended_by} ended the goal`;
   const evidence = result?.evidence ?? [];
   tell(run, { type: "goal.link_changed", data: { task, state, superseded_by: null, evidence, reason } });
   if (state === "failed" || result === undefined) return fail(run, planned.id, reason);

@@ -91,6 +91,8 @@ export interface AssignmentWorld {
   events(root: string): { readonly task: number; readonly type: string; readonly data: Record<string, unknown> }[];
   waits(root: string): { readonly id: string; readonly question: string; readonly kind: string }[];
   answer(id: string, value: unknown, kind?: "person" | "rule"): Promise<void>;
+  /** An answer that is not taken. Returns why. */
+  refuses(id: string, value: unknown): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -167,6 +169,11 @@ export async function assignmentWorld(root: string, options: AssignmentWorldOpti
     answer: async (id, value, kind = "person") => {
       const delivered = await engine.deliver(id, value, { kind, name: "ana" });
       if (delivered.outcome !== "accepted") throw new Error(JSON.stringify(delivered));
+    },
+    refuses: async (id, value) => {
+      const delivered = await engine.deliver(id, value, { kind: "person", name: "ana" });
+      if (delivered.outcome !== "invalid") throw new Error(JSON.stringify(delivered));
+      return delivered.message;
     },
     close: async () => {
       await engine.stop();

@@ -56,6 +56,8 @@ export interface ManagerWorld {
   listed(): Promise<readonly ListedGoal[]>;
   /** Waits for the next open question of the goal and answers it. */
   answer(root: string, value: string | boolean, reason?: string): Promise<string>;
+  /** The same with an answer that is not taken. Returns why. */
+  refuses(root: string, value: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -205,8 +207,16 @@ export function openManagerWorld(options: ManagerWorldOptions & { readonly folde
         ask.kind === "approval"
           ? { kind: "approval", approved: value === true, ...(reason === undefined ? {} : { reason }) }
           : { kind: "question", value };
-      await engine.deliver(askName(store.salt, row.id), given, { kind: "person", name: "Ada" });
+      const delivered = await engine.deliver(askName(store.salt, row.id), given, { kind: "person", name: "Ada" });
+      if (delivered.outcome !== "accepted") throw new Error(JSON.stringify(delivered));
       return String(ask.question);
+    },
+    async refuses(root, value) {
+      const row = await until(() => openQuestion(root), "an open question");
+      const given = { kind: "question", value };
+      const delivered = await engine.deliver(askName(store.salt, row.id), given, { kind: "person", name: "Ada" });
+      if (delivered.outcome !== "invalid") throw new Error(JSON.stringify(delivered));
+      return delivered.message;
     },
     async stop() {
       await engine.stop();

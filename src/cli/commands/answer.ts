@@ -2,16 +2,17 @@
 import type { AnswerOutcome, Reader, Tutti } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
-import { type ErrorCode, TuttiError } from "../../protocol/error.ts";
+import { type ErrorCode, toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import { commandLine, interruptedStatus, withDaemon } from "../connect.ts";
 import { findAsk } from "../find-id.ts";
 import { findOpenAsk } from "../open-asks.ts";
 import { allowAlways, type Always, alwaysOf, readAlways, ruleText } from "../give-answer.ts";
+import { whoAsks } from "../who-asks.ts";
 import { submitAnswer } from "../submit-answer.ts";
 import { note, standardError, widthOfScreen, writeJson, writeLine } from "../terminal/screen.ts";
 import { canAsk, prompt } from "../terminal/terminal-prompt.ts";
-import { confirmText, isYes, parseAnswer, questionText } from "../terminal/question-text.ts";
+import { againText, confirmText, isYes, parseAnswer, questionText } from "../terminal/question-text.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
 
 export interface AnswerOptions {
@@ -59,8 +60,25 @@ async function giveAnswer(
   { jsonValue, state }: AnswerOptions,
 ): Promise<AnswerOutcome | undefined> {
   if (jsonValue !== undefined) return submitAnswer(tutti, open, answerInJson(open, jsonValue));
-  const text = words.length > 0 ? words.join(" ") : await typedAnswer(open, state);
-  if (text === undefined) return undefined;
+  if (words.length > 0) return submitText(tutti, open, words.join(" "));
+  let asked = questionText(open, { width: widthOfScreen(standardError), state, who: await whoAsks(tutti, open) });
+  for (;;) {
+    const text = await typedAnswer(open, asked, state);
+    if (text === undefined) return undefined;
+    try {
+      const outcome = await submitText(tutti, open, text);
+      if (outcome?.accepted !== false || outcome.code !== "invalid") return outcome;
+      note(`tutti: ${outcome.message}`);
+    } catch (thrown) {
+      const { code, message } = toTuttiError(thrown);
+      if (code !== "invalid_input") throw thrown;
+      note(`tutti: ${message}`);
+    }
+    asked = againText(open);
+  }
+}
+
+async function submitText(tutti: Tutti, open: OpenAsk | OpenWait, text: string): Promise<AnswerOutcome | undefined> {
   const always = readAlways(open, text);
   if (always !== undefined) return (await isConfirmed(always)) ? allowAlways(tutti, open, always) : undefined;
   const parsed = parseAnswer(open, text);
@@ -76,8 +94,12 @@ async function isConfirmed(always: Always): Promise<boolean> {
 }
 
 /** An empty line means no, so without a terminal an answer must be given: nobody may say no by accident. */
-async function typedAnswer(open: OpenAsk | OpenWait, state: string | undefined): Promise<string | undefined> {
-  if (canAsk()) return prompt(questionText(open, widthOfScreen(standardError)));
+async function typedAnswer(
+  open: OpenAsk | OpenWait,
+  asked: string,
+  state: string | undefined,
+): Promise<string | undefined> {
+  if (canAsk()) return prompt(asked);
   throw new TuttiError("usage", `give the answer: ${commandLine(state, `answer ${open.id}`)} ${hintFor(open)}`);
 }
 

@@ -6,6 +6,7 @@ import { findTask } from "../find-id.ts";
 import { readOpenAsks } from "../open-asks.ts";
 import { askedText } from "../terminal/question-text.ts";
 import { note, standardOutput, widthOfScreen, writeJson, writeLine } from "../terminal/screen.ts";
+import { whoAsks } from "../who-asks.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { markOf } from "../terminal/task-tree.ts";
 import { duration } from "../terminal/units.ts";
@@ -25,9 +26,8 @@ export async function asksCommand(host: Host, given: string | undefined, options
     const now = Date.now();
     for (const each of open) {
       const facts = dim(`${each.task}, ${duration(each.deadline - now)} left`);
-      await writeLine(
-        `${markOf("input_required")} ${bold(each.id)}  ${facts}\n${below(askedText(each, widthOfScreen(standardOutput) - 2))}`,
-      );
+      const view = { width: widthOfScreen(standardOutput) - 2, state: options.state, who: await whoAsks(reader, each) };
+      await writeLine(`${markOf("input_required")} ${bold(each.id)}  ${facts}\n${below(askedText(each, view))}`);
     }
     if (await reader.paused()) await writeLine(pauseText(options.state));
     note(dim(`answer with \`${commandLine(options.state, "answer ASK TEXT")}\``));

@@ -15,30 +15,32 @@ import { announcedQuestions } from "./inline-questions.ts";
 
 describe("without a terminal", () => {
   /** What is printed when the batches of events arrive one after the other. */
-  function printed(t: TestContext, ...batches: Happening[][]): string {
+  async function printed(t: TestContext, ...batches: Happening[][]): Promise<string> {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const captured = captureOutput(t);
-    const questions = announcedQuestions({} as Tutti, { state: "/s" });
+    const tutti = { task: async () => ({ runner: "invocation" }) } as unknown as Tutti;
+    const questions = announcedQuestions(tutti, { state: "/s" });
     const tree = emptyTree(top);
     const events = eventsOf(batches.flat()).values();
     for (const batch of batches) {
       for (const event of events.take(batch.length)) questions.update({ event }, foldTree(tree, event));
       t.mock.timers.tick(50);
+      await new Promise((done) => setImmediate(done));
     }
     return captured.err;
   }
   const begun = [created(top), created(agent, top)];
 
-  test("a question is announced once, with the command that answers it", (t) => {
+  test("a question is announced once, with the command that answers it", async (t) => {
     const again: Happening = { task: agent, type: "task.input_required", data: { ask: "ask_1" } };
     assert.equal(
-      printed(t, [...begun, raised], [again]),
+      await printed(t, [...begun, raised], [again]),
       "Which?\ntutti: waiting for an answer to ask_1; answer it with `tutti answer ask_1 … --state /s`\n",
     );
   });
 
-  test("a question that was answered before this command began is not announced", (t) => {
-    assert.equal(printed(t, [...begun, raised, answered]), "");
+  test("a question that was answered before this command began is not announced", async (t) => {
+    assert.equal(await printed(t, [...begun, raised, answered]), "");
   });
 });
 
@@ -57,6 +59,27 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     assert.equal(status, 0, out);
     assert.match(out, /Ordered\./);
     assert.match(out, /2 of 2 done, .* tokens, \$.*, rehearsal/, "the live tree shows cost and time");
+  });
+
+  test("what is no answer is asked for again, below the question, and starts nothing", async (t) => {
+    const b = bench(t);
+    const { ask } = await waiting(b, "ask");
+    const asking = b.onTerminal("answer", ask);
+    await asking.said(/One of: red \| blue[^]*Your choice:[^]*> /);
+    for (const [typed, said] of [
+      ["", /an empty line is no answer[^]*Your choice:\s+> /],
+      ["stop", /value: must be one of: red, blue[^]*Your choice:\s+> $/],
+    ] as const) {
+      asking.child.stdin?.write(`${typed}\r`);
+      await asking.said(said);
+    }
+    assert.equal(openIn(b).asks[0]?.id, ask);
+    asking.child.stdin?.write("RED\r");
+    const { status, out } = await asking.ended;
+    assert.equal(status, 0, out);
+    assert.equal(out.match(/Which colour/g)?.length, 1, "the question stands on the screen once");
+    const wrong = b.run("answer", (await waiting(b, "ask")).ask, "green");
+    assert.deepEqual([wrong.status, /must be one of: red, blue/.test(wrong.err)], [3, true], wrong.err);
   });
 
   test("tutti answer without a text asks for it", async (t) => {

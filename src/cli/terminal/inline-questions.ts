@@ -8,10 +8,11 @@ import type { TaskEvent } from "../../protocol/task/event.ts";
 import { commandLine } from "../connect.ts";
 import { allowAlways, readAlways } from "../give-answer.ts";
 import { grantedByYes } from "../unattended-questions.ts";
+import { whoAsks } from "../who-asks.ts";
 import { submitAnswer } from "../submit-answer.ts";
 import type { Display } from "./display.ts";
 import { prompt } from "./terminal-prompt.ts";
-import { askedText, confirmText, isYes, parseAnswer, questionText } from "./question-text.ts";
+import { againText, askedText, confirmText, isYes, parseAnswer, questionText } from "./question-text.ts";
 import type { TaskListener } from "./watch-task.ts";
 import { note, standardError, widthOfScreen } from "./screen.ts";
 
@@ -51,21 +52,34 @@ export function inlineQuestions(tutti: Tutti, { display, state, yes }: AskOption
   const next = (): OpenAsk | OpenWait | undefined =>
     stopped.signal.aborted ? undefined : tree?.open.values().find(({ id }) => !done.has(id));
 
-  const submit = async (open: OpenAsk | OpenWait, text: string, signal: AbortSignal): Promise<void> => {
+  /** False when what was typed is no answer, and nothing was done. */
+  const submit = async (open: OpenAsk | OpenWait, text: string, signal: AbortSignal): Promise<boolean> => {
     const always = readAlways(open, text);
     if (always !== undefined) {
       const sure = await prompt(confirmText(always), { signal, onInterrupt });
       // Anything but a yes leads back to the question.
-      if (isYes(sure)) settled(open, await allowAlways(tutti, open, always));
-      return;
+      return isYes(sure) && settled(open, await allowAlways(tutti, open, always));
     }
     const parsed = parseAnswer(open, text);
-    if (!parsed.ok) return note(`tutti: ${parsed.message}`);
-    settled(open, await submitAnswer(tutti, open, parsed.value));
+    if (parsed.ok) return settled(open, await submitAnswer(tutti, open, parsed.value));
+    note(`tutti: ${parsed.message}`);
+    return false;
   };
-  const settled = (open: OpenAsk | OpenWait, outcome: AnswerOutcome): void => {
-    if (outcome.accepted || outcome.code !== "invalid") done.add(open.id);
+  const submitted = async (open: OpenAsk | OpenWait, text: string, signal: AbortSignal): Promise<boolean> => {
+    try {
+      return await submit(open, text, signal);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (toTuttiError(thrown).code !== "invalid_input") throw thrown;
+      note(`tutti: ${toTuttiError(thrown).message}`);
+      return false;
+    }
+  };
+  const settled = (open: OpenAsk | OpenWait, outcome: AnswerOutcome): boolean => {
+    const isOver = outcome.accepted || outcome.code !== "invalid";
+    if (isOver) done.add(open.id);
     if (!outcome.accepted) note(`tutti: ${outcome.message}`);
+    return isOver;
   };
   const ask = async (open: OpenAsk | OpenWait): Promise<void> => {
     const closed = new AbortController();
@@ -77,8 +91,13 @@ export function inlineQuestions(tutti: Tutti, { display, state, yes }: AskOption
         done.add(open.id);
         return;
       }
-      const text = await prompt(questionText(open, widthOfScreen(standardError)), { signal, onInterrupt });
-      if (text !== undefined) return await submit(open, text, signal);
+      let asked = questionText(open, { width: widthOfScreen(standardError), state, who: await whoAsks(tutti, open) });
+      for (;;) {
+        const text = await prompt(asked, { signal, onInterrupt });
+        if (text === undefined) break;
+        if (await submitted(open, text, signal)) return;
+        asked = againText(open);
+      }
       done.add(open.id);
       note(`\ntutti: ${open.id} stays open; answer it with \`${answerCommand(open.id, state)}\``);
     } catch (thrown) {
@@ -135,7 +154,7 @@ export function announcedQuestions(tutti: Tutti, { state, yes }: AskOptions): Qu
       announced.add(id);
       if (yes === true && (await grantedByYes(tutti, open))) continue;
       note(
-        `${askedText(open, widthOfScreen(standardError))}\ntutti: waiting for an answer to ${id}; answer it with \`${answerCommand(id, state)}\``,
+        `${askedText(open, { width: widthOfScreen(standardError), state, who: await whoAsks(tutti, open) })}\ntutti: waiting for an answer to ${id}; answer it with \`${answerCommand(id, state)}\``,
       );
     }
   };

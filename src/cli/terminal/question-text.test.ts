@@ -62,7 +62,7 @@ test("a row in which a line of a diff goes on cannot be taken for a line of the 
   const diff =
     "May a change this file?\nfile: f\n@@ -1,1 +1,2 @@\n same line of the file as before\n+one two three four five";
   assert.match(
-    questionText(ask({ question: diff }), 24),
+    questionText(ask({ question: diff }), { width: 24 }),
     /\n {3}same line of the file\n {2}↳ as before\n {2}\+one two three four\n {2}↳ five\n/,
   );
 });

@@ -2,7 +2,9 @@
 import { z } from "zod";
 
 import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
+import { AskedWork } from "../../protocol/task/assignment.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
+import { commandLine } from "../connect.ts";
 import { type Always, alwaysOf, ruleText } from "../give-answer.ts";
 import { paintedLine } from "./diff-line.ts";
 import { bold, dim } from "./style.ts";
@@ -10,17 +12,35 @@ import { printable } from "./printable.ts";
 import { readableLines } from "./readable-value.ts";
 import { rowsOf } from "./wrap.ts";
 
-/** What is asked, without the words that ask for an answer. `width` is that of the terminal on which it is shown. */
-export function askedText(ask: OpenAsk | OpenWait, width = Infinity): string {
-  if (!("kind" in ask)) return askedOfClient(ask);
+export interface QuestionView {
+  /** Of the terminal on which it is shown. */
+  readonly width?: number | undefined;
+  /** `--state` as it was given. */
+  readonly state?: string | undefined;
+  /** Whose question it is: see `whoAsks`. */
+  readonly who?: string | undefined;
+}
+
+/** What is asked, and what can be chosen, without the words that ask for an answer. */
+export function askedText(ask: OpenAsk | OpenWait, { width = Infinity, state, who }: QuestionView = {}): string {
+  const whose = who === undefined ? "" : `${indented(who)}: `;
+  if (!("kind" in ask)) return `${whose}${askedOfClient(ask)}`;
   // The question about a call says all of it, unless it says itself that the details have more; one about a budget does, too.
   const isWhole = ask.kind === "approval" && ask.question.includes("\n") && !ask.question.includes("hidden here");
-  const isSaid = isWhole || ask.kind === "budget";
+  const work = AskedWork.safeParse(ask.details).data;
+  const isSaid = isWhole || ask.kind === "budget" || work !== undefined;
   const details = ask.details === undefined || isSaid ? "" : detailsText(ask.details);
-  const [head = "", ...rest] = printable(ask.question).split("\n");
+  const [first = "", ...rest] = printable(ask.question).split("\n");
+  const head = first.startsWith(whose) ? first : `${whose}${first}`;
   const below = rest.map((line) => `\n  ${ask.kind === "approval" ? approvalLine(line, width - 2) : line}`).join("");
-  const choices = ask.choices === undefined ? "" : `\n  ${dim(`One of: ${ask.choices.map(indented).join(" | ")}`)}`;
-  return `${bold(head)}${below}${choices}${details}`;
+  const look = typeof work?.commit === "string" ? `\n  ${dim(commandLine(state, `diff ${ask.task}`))}` : "";
+  const choices = ask.choices === undefined ? "" : `\n  ${dim(choicesText(ask))}`;
+  return `${bold(head)}${below}${choices}${details}${look}`;
+}
+
+function choicesText({ choices = [], choices_with_words: [first] = [] }: OpenAsk): string {
+  const words = first === undefined ? "" : ` (words may follow a colon: \`${indented(first)}: …\`)`;
+  return `One of: ${choices.map(indented).join(" | ")}${words}`;
 }
 
 /** One name with its value in each line, as people read it, in place of JSON. */
@@ -40,8 +60,13 @@ function approvalLine(line: string, width: number): string {
 }
 
 /** A question comes from models and tools. Without control codes, and with its later lines indented, it cannot imitate our prompt. */
-export function questionText(ask: OpenAsk | OpenWait, width?: number): string {
-  return `${askedText(ask, width)}\n${dim(answersText(ask))}\n> `;
+export function questionText(ask: OpenAsk | OpenWait, view?: QuestionView): string {
+  return `${askedText(ask, view)}\n${dim(answersText(ask))}\n> `;
+}
+
+/** For a second try: the question still stands above. */
+export function againText(ask: OpenAsk | OpenWait): string {
+  return `${dim(answersText(ask))}\n> `;
 }
 
 const Called = z.object({ call: z.object({}) });
@@ -49,6 +74,7 @@ const Called = z.object({ call: z.object({}) });
 /** What can be answered, in plain words. */
 function answersText(ask: OpenAsk | OpenWait): string {
   if (!("kind" in ask)) return "The result as JSON or as text:";
+  if (ask.kind === "question" && ask.choices !== undefined) return "Your choice:";
   if (ask.kind === "question") return ask.answer_schema === null ? "Your answer:" : "Your answer, as JSON:";
   if (ask.kind === "budget") return "y to go on, n (or Enter) to stop";
   const always = alwaysOf(ask);
@@ -82,6 +108,7 @@ export function parseAnswer(ask: OpenAsk | OpenWait, typed: string): ParsedAnswe
   const text = typed.trim();
   if (!("kind" in ask)) return jsonOrText(text);
   if (ask.kind === "question") {
+    if (text === "") return { ok: false, message: "an empty line is no answer; it stays open with Ctrl-D" };
     const read: ParsedAnswer = ask.answer_schema === null ? { ok: true, value: text } : jsonOrText(text);
     return read.ok ? { ok: true, value: { kind: "question", value: read.value } } : read;
   }

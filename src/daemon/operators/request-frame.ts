@@ -84,12 +84,13 @@ async function questionOf(reads: OperatorReads, id: number): Promise<Record<stri
   const row = await reads.wait(id);
   const ask = row === undefined ? undefined : askView(reads.salt, row);
   if (ask === undefined) return undefined;
-  const { kind, question, details, choices, answer_schema, deadline } = ask;
+  const { kind, question, details, choices, choices_with_words, answer_schema, deadline } = ask;
   return {
     kind,
     question,
     ...(details === undefined ? {} : { details }),
     ...(choices === undefined ? {} : { choices }),
+    ...(choices_with_words === undefined ? {} : { choices_with_words }),
     ...(answer_schema === null ? {} : { answer_schema }),
     deadline,
   };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Ask, AskKind, expiryMeaning, readAnswer } from "./ask.ts";
+import { Ask, AskKind, choiceIn, expiryMeaning, readAnswer } from "./ask.ts";
 
 const open = {
   id: "ask_1",
@@ -56,4 +56,42 @@ test("a question with choices takes one of them, one without a schema takes text
   assert.deepEqual(refusal({ ...question, choices: ["a", "b"] }, { kind: "question", value: "b" }), []);
   assert.deepEqual(refusal(question, { kind: "question", value: 3 }), ["value"]);
   assert.deepEqual(refusal({ ...question, answer_schema: { type: "number" } }, { kind: "question", value: 3 }), []);
+});
+
+test("an answer without words is none, whoever sends it, also where any text is an answer", () => {
+  const question = { kind: "question", answer_schema: null } as const;
+  for (const value of ["", "  ", "\n"]) {
+    assert.deepEqual(refusal(question, { kind: "question", value }), ["value"]);
+    assert.deepEqual(refusal({ ...question, choices: ["go on"] }, { kind: "question", value }), ["value"]);
+    assert.deepEqual(refusal({ ...question, answer_schema: {} }, { kind: "question", value }), ["value"]);
+  }
+});
+
+test("a choice is read in any letter case, and its words only where the ask takes them, after a colon", () => {
+  const asked = {
+    kind: "question",
+    answer_schema: null,
+    choices: ["accept", "try again", "stop"],
+    choices_with_words: ["try again"],
+  } as const;
+  const read = (value: string): unknown => {
+    const reading = readAnswer(
+      { ...asked, choices: [...asked.choices], choices_with_words: ["try again"] },
+      { kind: "question", value },
+    );
+    return reading.ok ? Object(reading.answer).value : undefined;
+  };
+  assert.equal(read(" Stop "), "stop");
+  assert.equal(read("TRY AGAIN:use tabs: everywhere"), "try again: use tabs: everywhere");
+  assert.equal(read("try again:"), "try again");
+  for (const other of ["stop: now", "try again use tabs", "accept it", "retry", "fix it", "acceptance", ":stop"]) {
+    assert.equal(read(other), undefined, other);
+  }
+  assert.deepEqual(choiceIn(asked, "try again: use tabs"), { choice: "try again", words: "use tabs" });
+});
+
+test("choices that differ in letter case alone must be written as they are", () => {
+  const asked = { kind: "question", answer_schema: null, choices: ["a", "A"] } as const;
+  assert.deepEqual(choiceIn(asked, "A"), { choice: "A", words: "" });
+  assert.equal(choiceIn({ choices: ["ab", "AB"] }, "Ab"), undefined);
 });

@@ -28,6 +28,15 @@ export const AssignmentConfig = z.strictObject({
 });
 export type AssignmentConfig = z.infer<typeof AssignmentConfig>;
 
+/** The details of the question what becomes of the work of an assignment, by which a front can show that work. */
+export const AskedWork = z.strictObject({
+  /** The task's name in the plan. */
+  handoff: z.string().nullable(),
+  branch: z.string().nullable(),
+  commit: z.string().nullable(),
+});
+export type AskedWork = z.infer<typeof AskedWork>;
+
 export const AssignmentResult = z.strictObject({
   kind: z.literal("assignment"),
   /** What the inner runner returned: what the session says. */
@@ -57,6 +66,8 @@ export const AssignmentResult = z.strictObject({
       files: z.array(z.string()).optional(),
     }),
   ),
+  /** Who ended the whole goal when asked what becomes of this work. */
+  goal_ended_by: z.string().optional(),
   handoff: z.strictObject({
     /** The `[runner:]model` that did the work; null when nobody did. */
     worker: z.string().nullable(),

@@ -6,7 +6,8 @@ import { approvalOutcome } from "../../core/approval.ts";
 import { argvOfCheck } from "../../core/read-check.ts";
 import { inLine, quoted, quotedCommand } from "../../core/foreign-words.ts";
 import type { NamedCheck } from "../../protocol/task/named-check.ts";
-import { Answer, type Answerer } from "../../protocol/task/ask.ts";
+import { Answer, type Answerer, choiceIn } from "../../protocol/task/ask.ts";
+import type { AskedWork } from "../../protocol/task/assignment.ts";
 import type { Durable } from "../../ports.ts";
 
 /** Which checks people have allowed, by goal and exact arguments; also after a restart, and on another node. */
@@ -70,7 +71,7 @@ async function isAllowed(
 }
 
 export interface Verdict {
-  readonly answer: "accept" | "retry" | "give_up";
+  readonly answer: "accept" | "retry" | "give_up" | "stop";
   readonly note: string;
   readonly by: Answerer;
 }
@@ -85,39 +86,60 @@ interface Unsettled {
   readonly claim: string | null;
   /** What the session really did, as a sentence; null when the log does not tell. */
   readonly effort: string | null;
-  readonly details: Readonly<Record<string, unknown>>;
+  readonly details: AskedWork;
 }
 
-const longestShown = 4_000;
+const [tryAgain, accept, giveUp, stop] = ["try again", "accept", "give up", "stop"] as const;
+const answers = { [accept]: "accept", [tryAgain]: "retry", [giveUp]: "give_up", [stop]: "stop" } as const;
+
+/** So that a screen of 24 lines holds what was observed, the question and the answers there are. */
+const [mostOutput, mostClaimed, mostFacts] = [10, 3, 20];
+const longestLine = 300;
+
+const OfGoal = z.looseObject({ goal: z.looseObject({ text: z.string() }) });
 
 /** Undefined when nobody answered. */
 export async function askAboutWork(durable: Durable, unsettled: Unsettled): Promise<Verdict | undefined> {
   const { key, task, reason, evidence, claim, effort, details } = unsettled;
-  const choices = claim === null ? ["try again", "give up"] : ["accept", "try again", "give up"];
+  const goal = OfGoal.safeParse(durable.rootInput).data?.goal.text;
+  const closed = {
+    choices: [...(claim === null ? [] : [accept]), tryAgain, giveUp, ...(goal === undefined ? [] : [stop])],
+    choices_with_words: [tryAgain, ...(claim === null ? [] : [accept]), giveUp],
+  };
+  const of = goal === undefined ? "" : `, of "${inLine(goal)}"`;
   const question = [
-    `What becomes of the work of ${inLine(durable.agent)} on ${inLine(task)}? ${inLine(reason)}`,
-    ...(evidence.length === 0 ? [] : ["What was observed:", quoted(evidence.join("\n").slice(0, longestShown))]),
-    ...(claim === null ? [] : ["What the session says:", quoted(claim.slice(0, longestShown))]),
+    `${inLine(task)}${of}: ${inLine(reason)}`,
+    ...(evidence.length === 0 ? [] : ["What was observed:", quoted(shownEvidence(evidence))]),
+    ...(claim === null ? [] : ["What the session says:", quoted(lastLines(claim, mostClaimed))]),
     ...(effort === null ? [] : [`What it did: ${inLine(effort)}`]),
-    `Answer: ${choices.join(", ")}. What you write after \`try again\` is told to the next attempt.`,
+    claim === null ? "Try again, or give it up?" : "Accept the work, try again, or give it up?",
   ].join("\n");
-  const waited = await durable.wait(key, { ask: { kind: "question", question, details }, schema: Answer });
+  const waited = await durable.wait(key, { ask: { kind: "question", question, details, ...closed }, schema: Answer });
   if ("expired" in waited || waited.value.kind !== "question") return undefined;
-  const said = typeof waited.value.value === "string" ? waited.value.value : JSON.stringify(waited.value.value);
-  return { ...readVerdict(said ?? "", claim !== null), by: waited.by };
+  const chosen = choiceIn(closed, waited.value.value);
+  const answer = Object.entries(answers).find(([choice]) => choice === chosen?.choice)?.[1];
+  return answer === undefined ? undefined : { answer, note: chosen?.words ?? "", by: waited.by };
 }
 
-function readVerdict(text: string, mayAccept: boolean): Omit<Verdict, "by"> {
-  const [, word = "", rest = ""] = /^\s*(accept|try again|give up)\b[\s:,.-]*(.*)$/is.exec(text) ?? [];
-  switch (word.toLowerCase()) {
-    case "accept":
-      if (mayAccept) return { answer: "accept", note: rest.trim() };
-      break;
-    case "give up":
-      return { answer: "give_up", note: rest.trim() };
-    case "try again":
-      return { answer: "retry", note: rest.trim() };
-  }
-  // Whoever writes something else wants something else done.
-  return { answer: "retry", note: text.trim() };
+/** Facts are lines of their own. Of what programs printed, only the end is shown: all of it stands in the evidence. */
+function shownEvidence(evidence: readonly string[]): string {
+  const split = evidence.map((one) => one.trim().split("\n"));
+  const facts = split.filter(({ length }) => length === 1).map((lines) => lines.join(""));
+  const outputs = split.filter(({ length }) => length > 1);
+  const most = Math.max(1, Math.floor(mostOutput / Math.max(1, outputs.length)));
+  const left = facts.length - mostFacts;
+  return [
+    ...facts.slice(0, mostFacts).map(cutLine),
+    ...(left > 0 ? [`and ${left} more`] : []),
+    ...outputs.flatMap(([head = "", ...rest]) => [cutLine(head), lastLines(rest.join("\n"), most)]),
+  ].join("\n");
+}
+
+function lastLines(text: string, most: number): string {
+  const lines = text.trim().split("\n");
+  return [...(lines.length > most ? ["…"] : []), ...lines.slice(-most).map(cutLine)].join("\n");
+}
+
+function cutLine(line: string): string {
+  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line;
 }

@@ -69,6 +69,7 @@ export function resultOf(attempt: Attempt, left?: string): AssignmentResult {
       evidence: [...by],
       ...(files === undefined ? {} : { files: [...files] }),
     })),
+    ...(attempt.endedBy === undefined ? {} : { goal_ended_by: attempt.endedBy }),
     handoff: { worker: state.worker ?? null, attempts: durable.attempt, hops, retries, revisions },
   };
 }

@@ -35,6 +35,8 @@ export class Attempt {
   isRestored = false;
   worked: Worked | undefined;
   observed: Observed | undefined;
+  /** Who ended the whole goal when asked about this work. */
+  endedBy: string | undefined;
   /** A review that lacked its confidence. */
   unsure: string | undefined;
   readonly evidence: Evidence[] = [];

@@ -226,6 +226,7 @@ async function askPerson(
     const fact = { kind: "person", by: by.name, text: note === "" ? "accepted as it is" : note } as const;
     attempt.add(fact, { at: await durable.now(`${key}.at`), source: by.name });
   } else if (answer === "accept") return undefined;
+  if (answer === "stop") attempt.endedBy = by.name;
   return { type: "answered", answer, note };
 }
 

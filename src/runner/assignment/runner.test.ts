@@ -138,6 +138,12 @@ test("a task that lies ends at a person: what a session says verifies nothing", 
   await until(() => world.waits(root).length === 1);
   const [wait] = world.waits(root);
   assert.match(wait?.question ?? "", /it keeps failing/);
+  const works = ofType(world, root, "route.decided").length;
+  for (const value of ["", "  ", "stop it", "run the tests again", "try again with a dot"]) {
+    const said = await world.refuses(wait?.id ?? "", { kind: "question", value });
+    assert.match(said, /must be one of: accept, try again, give up; words may follow/, value);
+  }
+  assert.equal(ofType(world, root, "route.decided").length, works, "what is no choice starts nothing");
   await world.answer(wait?.id ?? "", { kind: "question", value: "give up: not worth it" });
   const result = await world.result(root);
   assert.deepEqual(summary(result), ["failed", "lab/build", 2, 1, 0]);
@@ -221,7 +227,7 @@ test(
     });
     await until(() => unsure.world.waits(unsure.root).length === 1);
     const [asked] = unsure.world.waits(unsure.root);
-    await unsure.world.answer(asked?.id ?? "", { kind: "question", value: "accept, I looked myself" });
+    await unsure.world.answer(asked?.id ?? "", { kind: "question", value: "accept: I looked myself" });
     const result = await unsure.world.result(unsure.root);
     assert.deepEqual(
       [result.state, result.reason],
