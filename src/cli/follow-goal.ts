@@ -9,6 +9,7 @@ import { commandLine } from "./connect.ts";
 import { type AnsweringOptions, followRun } from "./follow-run.ts";
 import { warnOfMissingKey } from "./missing-keys.ts";
 import { printEvents, showGoal } from "./terminal/goal-progress.ts";
+import type { Revive } from "./revive-daemon.ts";
 import { note, writeJson, writeLine } from "./terminal/screen.ts";
 import { dim } from "./terminal/style.ts";
 
@@ -20,13 +21,14 @@ export interface FollowGoalOptions {
   readonly json?: boolean | undefined;
   readonly quiet?: boolean | undefined;
   readonly answering?: AnsweringOptions | undefined;
+  readonly revive?: Revive | undefined;
 }
 
 export async function followGoal(tutti: Tutti, options: FollowGoalOptions): Promise<void> {
-  const { goal, state, answering, json, quiet } = options;
+  const { goal, state, answering, json, quiet, revive } = options;
   const task = taskOfGoal(goal);
   const display = json === true ? printEvents() : quiet === true ? undefined : showGoal(task);
-  const { result } = await followRun(tutti, { task, display, live: false, state, answering });
+  const { result } = await followRun(tutti, { task, display, live: false, state, answering, revive });
   await printGoal(tutti, options);
   if (result.status === "failed") await warnOfMissingKey(tutti, JSON.stringify(result), state);
 }

@@ -2,6 +2,7 @@
 import type { Tutti } from "../client/client.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import { pauseText, watchForPause } from "./pause-notice.ts";
+import type { Revive } from "./revive-daemon.ts";
 import { announcedQuestions, inlineQuestions, type Questions } from "./terminal/inline-questions.ts";
 import { warn } from "./terminal/output.ts";
 import type { Display } from "./terminal/display.ts";
@@ -18,6 +19,8 @@ export interface FollowRunOptions {
   /** `--state` as it was given. */
   readonly state: string | undefined;
   readonly answering?: AnsweringOptions | undefined;
+  /** Brings back the daemon when it is gone. */
+  readonly revive?: Revive | undefined;
 }
 
 /** How the command is to deal with questions. */
@@ -31,7 +34,13 @@ export interface AnsweringOptions {
 }
 
 export async function followRun(tutti: Tutti, options: FollowRunOptions): Promise<FinishedTree> {
-  const { task, display, live, state } = options;
+  const { task, display, live, state, revive } = options;
+  const onLost = async (): Promise<void> => {
+    // A clock that goes on would look like work.
+    display?.pause();
+    await revive?.();
+    display?.resume();
+  };
   const questions = questionsFor(tutti, options);
   const pause = watchForPause(tutti, (paused) => {
     display?.pause();
@@ -45,7 +54,7 @@ export async function followRun(tutti: Tutti, options: FollowRunOptions): Promis
     unknownPriceWarning(display),
   ];
   try {
-    const watching = watchTask(tutti, { task, live }, listeners);
+    const watching = watchTask(tutti, { task, live, onLost }, listeners);
     // When the command leaves, its client is closed, which ends the watching with an error that nobody waits for.
     watching.catch(() => undefined);
     return await (questions.left === undefined ? watching : Promise.race([watching, questions.left]));

@@ -93,6 +93,34 @@ describe("help", () => {
     assert.match(err, /^tutti: unknown option '--nope'; see `tutti route --help`\n$/);
   });
 
+  test("-v is the version, too", () => {
+    assert.deepEqual(tutti(["-v"]), tutti(["--version"]));
+  });
+
+  test("the help of a command that does not exist is an error that suggests another one", () => {
+    for (const args of [
+      ["taskz", "--help"],
+      ["taskz", "-h"],
+      ["help", "taskz"],
+    ]) {
+      const { status, out, err } = tutti(args);
+      assert.deepEqual([status, out], [errorTable.usage.exit, ""], args.join(" "));
+      assert.match(err, /^tutti: unknown command 'taskz' \(Did you mean tasks\?\); see `tutti --help`\n$/);
+    }
+    const below = tutti(["keys", "lst", "--help"]);
+    assert.deepEqual([below.status, below.out], [errorTable.usage.exit, ""]);
+    assert.match(below.err, /unknown command 'lst' \(Did you mean list\?\); see `tutti keys --help`/);
+    for (const args of [
+      ["help", "tasks"],
+      ["tasks", "--help"],
+      ["route", "--help"],
+      ["help"],
+      ["keys", "help", "list"],
+    ]) {
+      assert.match(tutti(args).out, /^Usage: tutti/, args.join(" "));
+    }
+  });
+
   test("every error code has an exit status that the help explains", () => {
     const { out } = tutti(["--help"]);
     const explained = new Set([...out.matchAll(/(?:^|[,:] ?)(\d) /gm)].map((found) => Number(found[1])));

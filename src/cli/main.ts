@@ -37,12 +37,32 @@ export async function main(args: readonly string[], host: () => Promise<Host>): 
   const program = buildProgram(host);
   try {
     if (args.length === 0) await writeUnbroken(firstPage(standardOutput.columns));
-    else if (args[0] === "--version" || args[0] === "-V") await program.parseAsync(["version"], { from: "user" });
-    else await program.parseAsync(args, { from: "user" });
+    else if (["--version", "-V", "-v"].includes(args[0] ?? "")) await program.parseAsync(["version"], { from: "user" });
+    else await program.parseAsync(unknownCommandOf(program, args) ?? args, { from: "user" });
   } catch (thrown) {
     if (thrown instanceof CommanderError) process.exitCode = thrown.exitCode === 0 ? 0 : errorTable.usage.exit;
     else fail(toTuttiError(thrown), args.includes("--json"));
   }
+}
+
+/**
+ * The words up to a command that does not exist when its help is asked for: without `--help` commander names it, suggests
+ * another one and fails; with it, it shows the help of the command above.
+ */
+function unknownCommandOf(program: Command, args: readonly string[]): readonly string[] | undefined {
+  const isHelp = args[0] === "help";
+  if (!isHelp && !args.some((arg) => arg === "--help" || arg === "-h")) return undefined;
+  const words = isHelp ? args.slice(1) : args;
+  let command = program;
+  for (const [at, word] of words.entries()) {
+    if (word.startsWith("-") || command.registeredArguments.length > 0 || command.commands.length === 0)
+      return undefined;
+    const next =
+      word === "help" ? undefined : command.commands.find((each) => [each.name(), ...each.aliases()].includes(word));
+    if (next === undefined) return word === "help" ? undefined : words.slice(0, at + 1);
+    command = next;
+  }
+  return undefined;
 }
 
 /** Node would print such an error as it is. A daemon in this process has a listener of its own, and then this one is silent. */

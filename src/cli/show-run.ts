@@ -4,6 +4,7 @@ import { errorTable } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { type AnsweringOptions, followRun } from "./follow-run.ts";
+import type { Revive } from "./revive-daemon.ts";
 import { markdownLines } from "./terminal/markdown.ts";
 import { onlyResult, resultLines, succeeded } from "./terminal/result-lines.ts";
 import { type RunCost, runCost } from "./terminal/run-cost.ts";
@@ -33,14 +34,15 @@ export interface ShowRunOptions {
   /** The transcript begins with this event; absent: with the first. */
   readonly from?: number | undefined;
   readonly answering?: AnsweringOptions | undefined;
+  readonly revive?: Revive | undefined;
 }
 
 /** Questions are put to the person. Returns the result: of an invocation with one target, that of the target. */
 export async function showRun(tutti: Tutti, options: ShowRunOptions): Promise<AgentResult> {
-  const { task, state, answering } = options;
+  const { task, state, answering, revive } = options;
   const display = transcriptFor(options, { showsAsks: false });
   const live = display !== undefined && standardError.isTerminal;
-  const finished = await followRun(tutti, { task, display, live, state, answering });
+  const finished = await followRun(tutti, { task, display, live, state, answering, revive });
   await print(finished, { display, options });
   return onlyResult(finished.result) ?? finished.result;
 }

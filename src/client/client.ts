@@ -81,6 +81,8 @@ export interface FollowOptions {
   /** Yields text while it is being written, too. */
   readonly live?: boolean;
   readonly signal?: AbortSignal;
+  /** Called each time the connection to the service broke or could not be made, before the next try. Following ends with what it throws. */
+  readonly onLost?: () => Promise<void>;
 }
 
 /** What is looked up with git ends with the signal, unless somebody else waits for the same. */

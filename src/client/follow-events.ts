@@ -18,7 +18,7 @@ export interface FollowLimits {
 /** Ends when the task and all below it have ended, and without an error when the signal is aborted. */
 export async function* follow(
   service: Service,
-  { task, after = 0, live, signal }: FollowOptions,
+  { task, after = 0, live, signal, onLost }: FollowOptions,
   { giveUpAfterMs, silenceMs }: FollowLimits,
 ): AsyncGenerator<EventOrDelta> {
   let last = after;
@@ -66,6 +66,7 @@ export async function* follow(
     lostAt ??= Date.now();
     const giveUpAt = lostAt + giveUpAfterMs;
     if (Date.now() >= giveUpAt) throw gone(cause, service.url, giveUpAfterMs);
+    await onLost?.();
     await sleep(Math.min(backoffMs(failures), Math.max(0, giveUpAt - Date.now())), signal);
     failures += 1;
   }

@@ -16,6 +16,7 @@ export interface RenderOptions {
  */
 export function reportMarkdown(report: GoalReport, { redact = same }: RenderOptions = {}): string {
   const text = (given: string): string => inline(redact(given));
+  const copied = copiedTasks(report);
   const lines = [
     `# ${statusWord(report)}: ${text(oneLine(report.text))}`,
     "",
@@ -28,6 +29,12 @@ export function reportMarkdown(report: GoalReport, { redact = same }: RenderOpti
       ? []
       : [
           `- Integration: branch ${codeText(report.integration.branch ?? "none")}, commit ${codeText(report.integration.commit)}`,
+        ]),
+    ...(copied.length === 0
+      ? []
+      : [
+          "- The folder is in no git repository: the work is in a copy, and nothing in the folder has changed. Bring it over with:",
+          ...copied.map((task) => `  - ${codeText(applyCommand(task))}`),
         ]),
     "",
     "## Acceptance criteria",
@@ -114,7 +121,30 @@ export function reportLines(report: GoalReport, { redact = same }: RenderOptions
     "",
     `${tasksText(report)}, ${costText(report)}`,
     ...(typeof branch === "string" ? [`all of it is on the branch ${text(branch)}`] : []),
+    ...takeOver(report),
   ];
+}
+
+/** Where the work is when there is no branch of it: in copies of a folder that is in no git repository. */
+function takeOver(report: GoalReport): string[] {
+  const tasks = copiedTasks(report);
+  if (tasks.length === 0) return [];
+  return [
+    "the folder is in no git repository: the work is in a copy, and nothing in the folder has changed; bring it over with",
+    ...tasks.map((task) => `  ${applyCommand(task)}`),
+  ];
+}
+
+/** The tasks whose work stands in copies, in the order in which it is brought over. */
+export function copiedTasks({ tasks }: GoalReport): string[] {
+  return tasks.flatMap(({ task, state, branch, commits }) =>
+    task !== null && state === "verified" && branch === null && commits > 0 ? [task] : [],
+  );
+}
+
+/** In the folder itself. */
+function applyCommand(task: string): string {
+  return `tutti diff ${task} | git apply`;
 }
 
 /** The reason of what is proven repeats the proof, which stands below it. */

@@ -39,6 +39,7 @@ export const localHost: Host = {
   },
   findDaemon: async (folder) => (await import("./lifecycle/find-daemon.ts")).findDaemon(folder),
   findOwner: async (folder) => (await import("./lifecycle/active-owner.ts")).activeOwner(folder),
+  lastDaemon: async (folder) => (await import("./lifecycle/find-daemon.ts")).lastDaemon(folder),
   connect: async (folder) => (await import("./lifecycle/find-daemon.ts")).connectDaemon(folder),
   daemonFetch: async (folder) => (await import("./lifecycle/find-daemon.ts")).daemonFetch(folder),
   startDaemon: async (options) => (await import("./lifecycle/start-daemon.ts")).startDaemon(options),

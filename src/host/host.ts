@@ -150,6 +150,8 @@ export interface Host {
   findDaemon(folder: string): Promise<RunningDaemon | undefined>;
   /** The process that works on the folder, daemon or not; undefined when none does. */
   findOwner(folder: string): Promise<{ readonly pid: number; readonly since: string } | undefined>;
+  /** Whether the process of the last daemon of the folder runs, ended without being stopped, or was stopped. */
+  lastDaemon(folder: string): Promise<"running" | "crashed" | "stopped">;
   /** A client of the daemon that works on the folder, with the API key from the folder; undefined when there is no daemon. */
   connect(folder: string): Promise<Tutti | undefined>;
   /** Sends requests to the daemon that works on the folder, with the API key from the folder; undefined when there is none. */

@@ -296,6 +296,8 @@ export interface Project {
   /** Writes a definition to start from and returns its path. Never overwrites a file. */
   newAgent(name: string, options: { readonly user: boolean }): Promise<string>;
   prepareRun(request: RunRequest): Promise<PreparedRun>;
+  /** Throws `invalid_input` when no model of the project could split a goal. */
+  requireGoalModel(): Promise<void>;
   /** `probe`: asks the providers whether they can be reached. `problem`: why the project's config was not used. */
   models(options: { readonly probe: boolean }): Promise<{
     readonly models: readonly ModelView[];

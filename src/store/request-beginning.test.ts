@@ -18,6 +18,11 @@ test("of an invocation, the agents are named once and the first line of the firs
   });
 });
 
+test("of a goal, the first line of its words is kept", () => {
+  const record = { input: { goal: { text: "\n The total is 4.\nAnd more.", accept: [] }, roots: ["/r"] } };
+  assert.deepEqual(requestBeginning(JSON.stringify(record)), { agents: [], targets: 0, prompt: "The total is 4." });
+});
+
 test("a record is bounded whatever it holds, and one of another runner is no error", () => {
   const targets = Array.from({ length: 500 }, (_, index) =>
     target(`${index}-${"n".repeat(10_000)}`, "p".repeat(99_999)),

@@ -8,7 +8,7 @@ import { Message, messageText } from "../protocol/task/message.ts";
 const longest = { agent: 64, prompt: 200 };
 const mostAgents = 4;
 
-/** Of an invocation: its targets. Of any other task: the task itself is its only target. */
+/** Of an invocation: its targets. Of a goal: its words. Of any other task: the task itself is its only target. */
 export const RequestBeginning = z.object({
   /** The names of the agents that were asked, each once, and not all if there are many. */
   agents: z.array(z.string()),
@@ -23,6 +23,7 @@ const Recorded = z.object({
   input: z.object({
     invocation: z.object({ targets: z.array(Target) }).optional(),
     message: z.unknown().optional(),
+    goal: z.object({ text: z.string() }).optional().catch(undefined),
   }),
 });
 
@@ -30,20 +31,24 @@ const Recorded = z.object({
 export function requestBeginning(record: string): RequestBeginning {
   const { data } = Recorded.safeParse(JSON.parse(record));
   const targets = data?.input.invocation?.targets;
-  if (targets === undefined) return { agents: [], targets: 0, prompt: firstLine(data?.input.message) };
+  if (targets === undefined) {
+    const { goal, message } = data?.input ?? {};
+    return { agents: [], targets: 0, prompt: goal === undefined ? messageLine(message) : firstLine(goal.text) };
+  }
   const named = new Set<string>();
   for (const { agent } of targets) {
     if (named.size < mostAgents) named.add(beginning(agent.agent_id ?? "ad hoc", longest.agent));
   }
-  return { agents: [...named], targets: targets.length, prompt: firstLine(targets[0]?.message) };
+  return { agents: [...named], targets: targets.length, prompt: messageLine(targets[0]?.message) };
 }
 
-function firstLine(message: unknown): string {
+function messageLine(message: unknown): string {
   const { data } = Message.safeParse(message);
-  if (data === undefined) return "";
-  const lines = messageText(data)
-    .slice(0, 10 * longest.prompt)
-    .split("\n");
+  return data === undefined ? "" : firstLine(messageText(data));
+}
+
+function firstLine(text: string): string {
+  const lines = text.slice(0, 10 * longest.prompt).split("\n");
   return beginning(lines.find((line) => line.trim() !== "")?.trim() ?? "", longest.prompt);
 }
 

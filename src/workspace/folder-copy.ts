@@ -13,8 +13,8 @@ import { sessionFolder, type Workspace } from "./workspace-record.ts";
 /** What names the state of a copy in its git folder. */
 export const copyRef = "refs/heads/work";
 
-/** Contents are kept byte for byte, whatever a file of the folder says about line ends or filters. */
-const attributes = "* -text -eol -filter -ident -working-tree-encoding -diff -merge\n";
+/** Contents are kept byte for byte, whatever a file of the folder says about line ends or filters. `!diff`: git sees what is text. */
+const attributes = "* -text -eol -filter -ident -working-tree-encoding !diff -merge\n";
 
 /** A folder with more than this is no project that one copies for each attempt. */
 const mostBytes = 4 * 1024 ** 3;

@@ -79,10 +79,14 @@ async function checkoutsOf(git: OwnGit, signal?: AbortSignal): Promise<Checkout[
 const unfinished = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "index.lock"];
 
 async function refuseUnready({ folder }: Checkout, { into, allowCheckedOut, signal }: MergeInto): Promise<void> {
-  const refuse = (why: string): TuttiError =>
-    new TuttiError("refused", `nothing was merged: the branch ${into} is checked out at ${folder}, ${why}`);
+  const refuse = (why: string, details: Readonly<Record<string, unknown>> = {}): TuttiError =>
+    new TuttiError("refused", `nothing was merged: the branch ${into} is checked out at ${folder}, ${why}`, {
+      details,
+    });
   if (allowCheckedOut !== true) {
-    throw refuse("and changing a checkout needs your agreement; agree, or name a branch that is not checked out");
+    const how =
+      "whose files would change; agree with --checked-out (`allow_checked_out: true` in the API), or name a branch that is not checked out";
+    throw refuse(how, { checked_out: folder });
   }
   const { git, top, checkoutGitDir } = await requireRepository(folder, signal);
   const found = unfinished.find((name) => existsSync(join(checkoutGitDir, name)));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -89,6 +89,7 @@ test("a copy ends in a patch that applies, also for binary files", async (t) => 
   await saveWorkspace(workspace, { commits: "tutti" });
   const patch = join(tempFolder(t), "patch");
   writeFileSync(patch, await sessionPatch(workspace));
+  assert.match(readFileSync(patch, "utf8"), /\n-a\n\+changed\n[^]*GIT binary patch/, "text as text");
   assert.deepEqual((await sessionResult(workspace))?.files.length, 2);
   plain.git("apply", patch);
   assert.equal(plain.git("hash-object", "a.txt", "sub/binary"), inside.git("hash-object", "a.txt", "sub/binary"));

@@ -81,6 +81,46 @@ test("killed in every phase, a goal goes on where it was, and nothing is done tw
   assert.deepEqual([tasks[0]?.commits, criteria[0]?.state], [1, "met"]);
 });
 
+test(
+  "a command that follows a goal says at once that the daemon was killed, starts it again and goes on",
+  { skip },
+  async (t) => {
+    const [write] = writing("Write hello.txt", "hello.txt", "hello\n");
+    const scene = goalScene(t, {
+      rules: [
+        { ...delegating([{ id: "greet", prompt: "Write hello.txt." }]), delay_ms: 3_000 },
+        write ?? {},
+        { agent: "worker", final: "hello.txt is there" },
+      ],
+    });
+    const following = scene.start(...scene.goal("Say hello", "--check", "test -e hello.txt"));
+    await seen(scene, ({ type }) => type === "goal.created");
+    await following.said(/gol_/);
+    const pid = readDaemonFile(scene.state)?.pid;
+    assert.ok(pid !== undefined, "no daemon runs");
+    process.kill(pid, "SIGKILL");
+    await following.said(/the daemon ended without being stopped; it is started again/);
+    await following.said(/the daemon at http:\S+ goes on with it/);
+    const { status, out, err } = await following.ended;
+    assert.equal(status, 0, `${out}${err}`);
+    assert.match(out, /^Done: Say hello/);
+    assert.equal(err.match(/: Say hello$/gm)?.length, 1, "nothing is told twice");
+  },
+);
+
+test("what a killed daemon left is unfinished, and nothing of it is running", { skip }, async (t) => {
+  const scene = goalScene(t, { rules: [{ ...delegating([{ id: "greet" }]), delay_ms: 60_000 }] });
+  assert.equal(scene.run(...scene.goal("Say hello", "--detach")).status, 0);
+  await seen(scene, ({ type }) => type === "goal.created");
+  const pid = readDaemonFile(scene.state)?.pid;
+  assert.ok(pid !== undefined, "no daemon runs");
+  process.kill(pid, "SIGKILL");
+  await until(() => /not running/.test(scene.run("status").out));
+  const { out } = scene.run("status");
+  assert.match(out, /work +1 unfinished\n/);
+  assert.doesNotMatch(out, /\d running/);
+});
+
 test("a coding agent does the tasks, and its work is a checked branch", { skip }, (t) => {
   const scene = agentScene(t, [
     { id: "greet", does: [...editing("hello.txt", "hello\n"), { say: "hello.txt is there" }] },

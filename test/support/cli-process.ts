@@ -36,12 +36,12 @@ export interface Bench {
   file(name: string, content: unknown): string;
 }
 
-/** A folder with the examples in it, removed when the test ends; every command gets `--state`. There are no colours unless they are wanted. */
-export function bench(t: Pick<TestContext, "after">, { colors = false } = {}): Bench {
+/** A folder with the examples in it, removed when the test ends; every command gets `--state`. There are no colours unless they are wanted, and the home folder is the person's own. */
+export function bench(t: Pick<TestContext, "after">, { colors = false, home = "" } = {}): Bench {
   const folder = mkdtempSync(join(tmpdir(), "tutti-cli-"));
   const state = join(folder, "state");
   const running = new Set<ChildProcess>();
-  const env = { ...process.env, NO_COLOR: colors ? "" : "1" };
+  const env = { ...process.env, NO_COLOR: colors ? "" : "1", ...(home === "" ? {} : { HOME: home }) };
   const full = (args: readonly string[]): string[] => [bin, ...args, "--state", state];
   t.after(() => {
     for (const child of running) child.kill("SIGKILL");

@@ -8,6 +8,7 @@ import { allEvents } from "../all-events.ts";
 import { withDaemon, withReader } from "../connect.ts";
 import { findTask } from "../find-id.ts";
 import { followGoal, printGoal } from "../follow-goal.ts";
+import { reviveDaemon } from "../revive-daemon.ts";
 import { showFinishedRun, showRun, type ShowRunOptions } from "../show-run.ts";
 import { untilLeft } from "../until-left.ts";
 
@@ -38,8 +39,9 @@ export async function attachCommand(host: Host, given: string, options: AttachOp
   const unfinished = run;
   await withDaemon(host, options, (tutti) =>
     untilLeft(tutti, { state: options.state, id: goal ?? unfinished.task }, async () => {
-      if (goal === undefined) await showRun(tutti, unfinished);
-      else await followGoal(tutti, { ...options, state: options.state, goal });
+      const revive = reviveDaemon(host, options);
+      if (goal === undefined) await showRun(tutti, { ...unfinished, revive });
+      else await followGoal(tutti, { ...options, state: options.state, goal, revive });
     }),
   );
 }

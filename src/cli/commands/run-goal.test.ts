@@ -1,15 +1,17 @@
 // The commands of goals as a person types them: real processes, real git, real checks, and a script in place of models.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { z } from "zod";
 
-import { jsonLines } from "../../../test/support/cli-process.ts";
+import { bench, jsonLines } from "../../../test/support/cli-process.ts";
 import { skipUnconfined as skip } from "../../../test/support/check-kit.ts";
 import { repositoryAt } from "../../../test/support/git-kit.ts";
 import { delegating, goalScene, writing } from "../../../test/support/goal-scene.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 
 const hello = [
   delegating([{ id: "greet", prompt: "Write hello.txt." }]),
@@ -70,6 +72,81 @@ test(
     assert.match(agreed.err, /merged unverified: the commit [0-9a-f]{12} was verified, but/);
   },
 );
+
+test(
+  "a finished goal is listed by its words, shown with its report, and its work is taken over by commands without ids",
+  { skip },
+  async (t) => {
+    const scene = goalScene(t, { rules: hello });
+    assert.equal(scene.run(...scene.goal("Say hello\nin a file", ...check)).status, 0);
+    assert.match(scene.run("tasks").out, /completed +goal .* Say hello\n/);
+    const shown = scene.run("show", "last").out;
+    assert.match(shown, /\nasked\n {2}Say hello\n {2}in a file\n/);
+    const [, result = ""] = shown.split("\nresult\n");
+    assert.match(result, /^ {2}Done: Say hello in a file\n[^]*greet: verified/);
+    assert.doesNotMatch(result, /"kind"/, "no JSON");
+    for (const next of ["diff", "merge", "report"]) assert.match(result, new RegExp(`\\n {2}tutti ${next} gol_`));
+    assert.match(scene.run("diff").out, /^diff --git a\/hello.txt b\/hello.txt\n[^]*\n\+hello\n/);
+
+    const unasked = scene.run("merge", "last", "main");
+    assert.equal(unasked.status, 5);
+    assert.match(unasked.err, /main is checked out at .*--checked-out/);
+    const no = scene.onTerminalOf(80, "merge", "main");
+    await no.said(/main is checked out at [^]*Merge\? y for yes[^]*> /);
+    no.child.stdin?.write("\r");
+    assert.equal((await no.ended).status, 5);
+    assert.ok(!existsSync(join(scene.repository.folder, "hello.txt")));
+    const yes = scene.onTerminalOf(80, "merge", "last", "main");
+    await yes.said(/Merge\? y for yes[^]*> /);
+    yes.child.stdin?.write("y\r");
+    const { status, out } = await yes.ended;
+    assert.equal(status, 0, out);
+    assert.equal(readFileSync(join(scene.repository.folder, "hello.txt"), "utf8"), "hello\n");
+    assert.match(scene.run("merge").err, /name the branch to merge into: no branch is checked out/);
+  },
+);
+
+test(
+  "outside of git, a goal says at once and in its report where its work is, and the commands of the report bring it over",
+  { skip },
+  (t) => {
+    const two = [
+      delegating([
+        { id: "one", prompt: "Write one.txt." },
+        { id: "two", prompt: "Write two.txt." },
+      ]),
+      ...writing("Write one.txt", "one.txt", "1\n"),
+      ...writing("Write two.txt", "two.txt", "2\n"),
+      { agent: "worker", final: "it is there" },
+    ];
+    const scene = goalScene(t, { rules: two });
+    const folder = tempFolder(t);
+    writeFileSync(join(folder, "a.txt"), "a\n");
+    const script = join(scene.folder, "script.json");
+    const some = ["--check", "sh -c 'test -e one.txt || test -e two.txt'"];
+    const { status, out, err } = scene.run("run", "Say hello", "--cwd", folder, "--script", script, ...some);
+    assert.equal(status, 0, `${out}${err}`);
+    assert.match(err, /is in no git repository: the work is done in copies of it[^]*gol_/, "before anything is done");
+    const commands = [...out.matchAll(/^ {2}tutti (diff \S+) \| git apply$/gm)].map(([, words = ""]) => words);
+    assert.equal(commands.length, 2, out);
+    assert.deepEqual(readdirSync(folder), ["a.txt"]);
+    for (const words of commands) {
+      const patch = scene.run(...words.split(" ")).out;
+      assert.match(patch, /^\+[12]$/m, "as text");
+      execFileSync("git", ["apply"], { cwd: folder, input: patch });
+    }
+    assert.deepEqual(readdirSync(folder).toSorted(), ["a.txt", "one.txt", "two.txt"]);
+    assert.match(scene.run("report", "last").out, /in no git repository.*\n {2}- `tutti diff tsk_\S+ \| git apply`/);
+  },
+);
+
+test("without a model, a goal is refused before anything is started", (t) => {
+  const b = bench(t, { home: tempFolder(t) });
+  const { status, err } = b.run("run", "Say hello");
+  assert.equal(status, 3, err);
+  assert.match(err, /^tutti: there is no model that could split the goal;/);
+  assert.match(b.run("status").out, /not running/);
+});
 
 test("--json prints every event as a line and the report as the last one", { skip }, (t) => {
   const scene = goalScene(t, { rules: hello });

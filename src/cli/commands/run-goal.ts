@@ -16,6 +16,8 @@ import { makeSchedule } from "../make-schedule.ts";
 import { readIssue } from "../read-issue.ts";
 import { checkKeyFor } from "../missing-keys.ts";
 import { pauseText } from "../pause-notice.ts";
+import { reviveDaemon } from "../revive-daemon.ts";
+import { stateFolder } from "../state-folder.ts";
 import { warn } from "../terminal/output.ts";
 import { note, writeJson, writeUnbroken } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
@@ -62,6 +64,7 @@ export async function runGoalCommand(host: Host, goal: string | undefined, optio
   }
   if (options.catchUp === true) throw new TuttiError("usage", "--catch-up is for --every");
   const { state, json } = options;
+  await checkModel(host, request, state);
   await withDaemon(host, { state, json }, async (tutti) => {
     const model = options.managerModel ?? options.model;
     if (model !== undefined && host.remote === undefined)
@@ -73,9 +76,24 @@ export async function runGoalCommand(host: Host, goal: string | undefined, optio
       note(dim(`going on with ${started.goal}, which is under way; --new starts another`));
     const { quiet } = options;
     await untilLeft(tutti, { state, id: started.goal }, () =>
-      followGoal(tutti, { goal: started.goal, state, json, quiet, answering: options }),
+      followGoal(tutti, {
+        goal: started.goal,
+        state,
+        json,
+        quiet,
+        answering: options,
+        revive: reviveDaemon(host, options),
+      }),
     );
   });
+}
+
+/** Before a daemon is started, which would stay after it has refused. One that runs already knows its own models. */
+async function checkModel(host: Host, request: StartGoal, state: string | undefined): Promise<void> {
+  const folder = stateFolder(state);
+  if (host.remote !== undefined || request.script !== undefined || request.manager_model !== undefined) return;
+  if ((await host.lastDaemon(folder)) === "running") return;
+  await (await host.openProject(request.folder, { state: folder })).requireGoalModel();
 }
 
 async function printDetached(

@@ -1,5 +1,6 @@
 // `tutti show`: a readable account of one task.
 import { emptyTree, foldTree, isSettled } from "../../core/fold-tree.ts";
+import { goalOfTask } from "../../core/goal-id.ts";
 import type { Host } from "../../host/host.ts";
 import { allEvents } from "../all-events.ts";
 import { commandLine, withReader } from "../connect.ts";
@@ -19,8 +20,10 @@ export async function showCommand(host: Host, given: string, options: ShowOption
     const task = await findTask(reader, given);
     const events = await Array.fromAsync(allEvents(reader, task));
     if (options.json === true) return writeJson({ tree: await reader.tree(task), events });
+    const { runner } = await reader.task(task);
+    const goal = runner === "manager" ? await reader.goalReport(goalOfTask(task)) : undefined;
     const command = (words: string): string => commandLine(options.state, words);
-    await writeUnbroken(accountOf(task, events, { ...outputView(options), now: Date.now(), command }));
+    await writeUnbroken(accountOf(task, events, { ...outputView(options), now: Date.now(), command, goal }));
     const unfinished = !isSettled(events.reduce(foldTree, emptyTree(task)));
     if (unfinished && (await reader.paused())) await writeLine(pauseText(options.state));
   });

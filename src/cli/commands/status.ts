@@ -51,7 +51,7 @@ async function showNotRunning(host: Host, folder: string, options: StatusOptions
   }
   await writeLine(`${bold("not running")}; start it with \`${commandLine(options.state, "up")}\``);
   await writeRow("state", work === undefined ? `${folder}, nothing there yet` : folder);
-  if (work !== undefined) await writeRow("work", workLine(work));
+  if (work !== undefined) await writeRow("work", unfinishedLine(work));
   if (worker !== undefined) await writeRow("by", `process ${worker.pid}, since ${worker.since}, not a daemon`);
 }
 
@@ -77,9 +77,20 @@ async function readOpenWork(host: Host, folder: string): Promise<OpenWork | unde
   }
 }
 
-function workLine({ tasks: { pending, running, input_required }, asks, paused }: OpenWork): string {
+function workLine(work: OpenWork): string {
+  const { pending, running, input_required } = work.tasks;
+  return `${running} running, ${pending} pending, ${input_required} waiting for input${besides(work)}`;
+}
+
+/** While nobody works, no task runs, whatever its last event says. */
+function unfinishedLine(work: OpenWork): string {
+  const { pending, running, input_required } = work.tasks;
+  return `${pending + running + input_required} unfinished${besides(work)}`;
+}
+
+function besides({ asks, paused }: OpenWork): string {
   const waiting = asks === 0 ? "" : `, ${counted(asks, "question")} open`;
-  return `${running} running, ${pending} pending, ${input_required} waiting for input${waiting}${paused ? "; paused, nothing new begins until `tutti resume`" : ""}`;
+  return `${waiting}${paused ? "; paused, nothing new begins until `tutti resume`" : ""}`;
 }
 
 async function writeRow(name: string, text: string): Promise<void> {

@@ -28,7 +28,9 @@ export async function tasksCommand(host: Host, options: TasksOptions): Promise<v
     const tasks = await listTasks(reader, { limit: options.limit, all: options.all === true });
     if (options.json === true) return writeJson(tasks);
     if (tasks.length === 0)
-      return writeLine("no tasks yet; start one with `tutti agents run NAME PROMPT` or `tutti invoke FILE`");
+      return writeLine(
+        "no tasks yet; start one with `tutti run GOAL`, `tutti agents run NAME PROMPT` or `tutti invoke FILE`",
+      );
     const questions = await openQuestions(reader);
     const attended = host.remote !== undefined || (await host.findOwner(stateFolder(options.state))) !== undefined;
     const paused = await reader.paused();
@@ -62,7 +64,8 @@ function rowOf(task: ListedTask, circumstances: Circumstances): Row {
   return {
     id: task.id,
     outcome: outcomeOf(task, circumstances),
-    agents: `${agents.join(", ")}${targets > agents.length ? ` ×${targets}` : ""}`,
+    // The agent of a goal is always the manager, which says nothing about it.
+    agents: task.runner === "manager" ? "goal" : `${agents.join(", ")}${targets > agents.length ? ` ×${targets}` : ""}`,
     prompt: prompt.replaceAll(/\s+/g, " "),
     age: age(Date.now() - task.created_at),
     cost: spent === 0 ? "" : money(spent),

@@ -54,7 +54,7 @@ export function declareWorkspaceCommands(program: Command, host: () => Promise<H
     });
   program
     .command("diff")
-    .argument("<task>", taskArgument)
+    .argument("[task]", taskArgument, "last")
     .description("show the commits and the patch of a task; piped, the patch alone, for `git apply`")
     .option("--stat", "only the commits and the changed files")
     .addOption(attemptOption())
@@ -97,8 +97,8 @@ export function declareWorkspaceCommands(program: Command, host: () => Promise<H
     });
   program
     .command("merge")
-    .argument("<task>", taskArgument)
-    .argument("<into>", "the branch to merge into")
+    .argument("[task]", `${taskArgument}; may be left out`)
+    .argument("[into]", "the branch to merge into (default: the one that is checked out in this folder)")
     .description(
       "merge the verified work of a task or goal into a branch of yours; a conflict changes nothing and lists the files",
     )
@@ -108,11 +108,14 @@ export function declareWorkspaceCommands(program: Command, host: () => Promise<H
       "approve the change of this protected file, which you have looked at; repeat it for each one",
       (file: string, before: readonly string[] | undefined) => [...(before ?? []), file],
     )
-    .option("--checked-out", "the branch may be checked out; the checkout must be clean, and is changed")
+    .option(
+      "--checked-out",
+      "the branch may be checked out; the checkout must be clean, and is changed (asked on a terminal)",
+    )
     .addOption(attemptOption())
     .addOption(stateOption())
     .addOption(jsonOption())
-    .action(async (task: string, into: string, options: MergeOptions) => {
+    .action(async (task: string | undefined, into: string | undefined, options: MergeOptions) => {
       const { mergeCommand } = await import("../commands/merge.ts");
       await mergeCommand(await host(), { task, into }, options);
     });

@@ -53,6 +53,7 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
       }
       throw new TuttiError("busy", `the daemon at ${url} has not ended yet; wait for it`);
     },
+    lastDaemon: onlyHere,
     setup: (options) => local.setup(options),
     openBrowser: (folder, address) => local.openBrowser(folder, address),
     openReader: onlyHere,

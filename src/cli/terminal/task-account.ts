@@ -1,10 +1,13 @@
 // The account of a task for people: what was asked, its tree, the conversation, what it cost, and how it ended.
 import { emptyTree, type FoldedTree, foldTree, isSettled } from "../../core/fold-tree.ts";
+import { reportLines } from "../../core/render-report.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
+import type { GoalReport } from "../../protocol/task/goal-report.ts";
 import type { TaskView } from "../../protocol/task/task-view.ts";
 import { markdownLines } from "./markdown.ts";
 import { describeAsk } from "../open-asks.ts";
 import { onlyResult, resultLines, succeeded } from "./result-lines.ts";
+import { printable } from "./printable.ts";
 import { totalsLine } from "./run-cost.ts";
 import { standardOutput, widthOfScreen } from "./screen.ts";
 import { bold, dim } from "./style.ts";
@@ -22,6 +25,8 @@ export interface AccountOptions {
   readonly now: number;
   /** How many lines of an argument or a result of a tool are shown. */
   readonly maxLines: number;
+  /** Of the task of a goal's manager: the words and the report of the goal. */
+  readonly goal?: GoalReport | undefined;
   /** A command for the person to type. */
   readonly command: (words: string) => string;
 }
@@ -87,7 +92,8 @@ function headOf(tree: FoldedTree, top: TaskView, { width, now }: AccountOptions)
 }
 
 /** The whole prompts, and who gave them. */
-function askedText(task: string, events: readonly TaskEvent[], { width }: AccountOptions): string {
+function askedText(task: string, events: readonly TaskEvent[], { width, goal }: AccountOptions): string {
+  if (goal !== undefined) return wrapped(printable(goal.text), { width, indent: 2 });
   const agents = new Map<string, string>();
   const lines: string[] = [];
   for (const event of events) {
@@ -127,9 +133,14 @@ function openText(tree: FoldedTree, { width, command }: AccountOptions): string 
     .join("\n");
 }
 
-function endText(tree: FoldedTree, conversation: Conversation, { width }: AccountOptions): string {
+function endText(tree: FoldedTree, conversation: Conversation, { width, goal }: AccountOptions): string {
   const { result } = tree;
   if (result === undefined) return "";
+  if (goal !== undefined) {
+    return reportLines(goal)
+      .map((line) => wrapped(line, { width, indent: 2, hang: 4 }))
+      .join("\n");
+  }
   const only = onlyResult(result);
   const text = only === undefined ? "" : resultText(only.content);
   if (only?.status === "completed" && conversation.endsWith(text))
@@ -145,11 +156,27 @@ function endText(tree: FoldedTree, conversation: Conversation, { width }: Accoun
   return wrapped(resultText(result.content, { indent: 2 }), { width, indent: 2 });
 }
 
-function nextText(tree: FoldedTree, { width, command }: AccountOptions): string {
+function nextText(tree: FoldedTree, { width, command, goal }: AccountOptions): string {
   const { task } = tree;
   const isRoot = tree.tasks.get(task)?.parent === null;
   const lines = isSettled(tree)
-    ? [...(isRoot ? [`${command(`retry ${task}`)}  does it again`] : []), `${command(`logs ${task}`)}  has every event`]
+    ? [
+        ...(goal === undefined ? [] : goalSteps(goal, command)),
+        ...(isRoot ? [`${command(`retry ${task}`)}  does it again`] : []),
+        `${command(`logs ${task}`)}  has every event`,
+      ]
     : [`${command(`attach ${task}`)}  follows it`, `${command(`cancel ${task}`)}  ends it`];
   return lines.map((line) => wrapped(line, { width, indent: 2, hang: 2 })).join("\n");
+}
+
+/** What a person does with the work of a goal. */
+function goalSteps({ goal, integration }: GoalReport, command: AccountOptions["command"]): string[] {
+  const work = [
+    `${command(`diff ${goal}`)}  shows the work`,
+    `${command(`merge ${goal} BRANCH`)}  takes it into a branch of yours`,
+  ];
+  return [
+    ...(typeof integration?.branch === "string" ? work : []),
+    `${command(`report ${goal}`)}  has the proof of everything, as Markdown`,
+  ];
 }

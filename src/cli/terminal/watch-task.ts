@@ -12,6 +12,8 @@ export interface WatchOptions {
   readonly task: TaskId;
   /** Listeners are given text while it is being written, too. */
   readonly live: boolean;
+  /** Called when the connection to the service is lost, before the next try. */
+  readonly onLost?: (() => Promise<void>) | undefined;
 }
 
 /** A tree in which every task has ended. */
@@ -24,11 +26,11 @@ export interface FinishedTree {
 /** Resolves after the last event of the last task. Every listener is given each event once the tree contains it. */
 export async function watchTask(
   reader: Pick<Reader, "follow">,
-  { task, live }: WatchOptions,
+  { task, live, onLost }: WatchOptions,
   listeners: readonly TaskListener[],
 ): Promise<FinishedTree> {
   const tree = emptyTree(task);
-  for await (const item of reader.follow({ task, live })) {
+  for await (const item of reader.follow({ task, live, ...(onLost === undefined ? {} : { onLost }) })) {
     if ("event" in item) foldTree(tree, item.event);
     for (const listener of listeners) listener(item, tree);
   }

@@ -64,6 +64,13 @@ export async function findDaemon(folder: string): Promise<RunningDaemon | undefi
   return (await probeDaemon(folder))?.daemon;
 }
 
+/** A daemon that is stopped takes its file with it; one that was killed, or whose machine was, leaves it. */
+export async function lastDaemon(folder: string): Promise<"running" | "crashed" | "stopped"> {
+  const file = readDaemonFile(folder);
+  if (file === undefined) return "stopped";
+  return (await isRunning(processIn(file))) ? "running" : "crashed";
+}
+
 /** Waits a while for a daemon that is starting, so that work can be given to it. */
 export async function connectDaemon(folder: string): Promise<Tutti | undefined> {
   const found = await probeDaemon(folder);

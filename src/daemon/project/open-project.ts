@@ -25,7 +25,8 @@ import {
   trustPolicy,
   writePolicyFile,
 } from "./project-policy.ts";
-import { listModels, tryOneModel } from "./project-models.ts";
+import { requireGoalModel } from "./require-goal-model.ts";
+import { listModels, modelNames, tryOneModel } from "./project-models.ts";
 import { pricesAsOf } from "../../model/prices.ts";
 import { type DoctorSubject, runDoctor } from "./run-doctor.ts";
 import { openTrust } from "./trusted-configs.ts";
@@ -56,6 +57,11 @@ export function openProject(from: string, { state, daemonAt }: Pick<DoctorSubjec
     async models({ probe }) {
       const { models, problem } = await effectiveConfig(folder, state);
       return { models: await listModels(models, keySources(state), { probe }), prices_as_of: pricesAsOf, problem };
+    },
+    async requireGoalModel() {
+      const { models, problem } = await effectiveConfig(folder, state);
+      // A config that is not used yet may name a model.
+      if (problem === undefined) requireGoalModel(modelNames(models, keySources(state)).fallback);
     },
     async tryModel(name, options) {
       const { models, problem } = await effectiveConfig(folder, state);

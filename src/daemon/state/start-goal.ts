@@ -7,7 +7,6 @@ import { isAbsolute, resolve } from "node:path";
 import { definitionFolders, loadDefinitions } from "../../agent/definition/agent-folders.ts";
 import type { Tutti } from "../../client/client.ts";
 import { goalOfTask } from "../../core/goal-id.ts";
-import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import { managerAgent } from "../../manager/call-manager-model.ts";
 import type { Tasks } from "../../ports.ts";
 import { StartGoal, type StartedGoal } from "../../protocol/api/goal-shapes.ts";
@@ -19,9 +18,11 @@ import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import type { ProjectCheck } from "../project/checks-config.ts";
 import { workerAgent } from "../project/delegate-task.ts";
 import { readConfigFiles } from "../project/config-files.ts";
+import { requireGoalModel } from "../project/require-goal-model.ts";
 import { managerTexts } from "../project/manager-texts.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
+import { findRepository } from "../../workspace/find-repository.ts";
 import { owner } from "./api-keys.ts";
 import { programMark } from "./mark-program.ts";
 import { needsOf } from "./start-invocation.ts";
@@ -51,7 +52,7 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
     const isTrusted = runtime !== undefined && readConfigFiles(project) !== undefined;
     const texts = await managerTexts({ project, home, isTrusted });
     const model = runtime?.environment.defaultModel;
-    if (script === undefined) needsModel(goal.manager_model ?? model);
+    if (script === undefined) requireGoalModel(goal.manager_model ?? model);
     const optional = { script, budget, approvals, operators, labels, ...(model === undefined ? {} : { model }) };
     const file = GoalFile.parse({
       ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
@@ -65,6 +66,12 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
         policy: policy === undefined ? await ownPolicy(deps, project) : checkedPolicy(policy, warnings),
       },
     });
+    // A repository that cannot be used is an error of the first task, which says why.
+    const isInGit = await findRepository(root).then(
+      (found) => found !== undefined,
+      () => true,
+    );
+    if (!isInGit) warnings.push(noGit(root));
     const place = { project, roots: [root], isAgreed: runtime !== undefined };
     const mark = programMark(program, { goal: request }, place);
     const content = digestOf([JSON.stringify(request), project, ...Object.keys(mark)]);
@@ -85,12 +92,8 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
   };
 }
 
-/** Without a script the rehearsal could only say that it has nothing to say. The model of a config that is not trusted yet is not known. */
-function needsModel(model: string | undefined): void {
-  if (model === undefined || !isRehearsalName(model)) return;
-  const message =
-    "there is no model that could split the goal; keep the key of a provider with `tutti models login PROVIDER`, or name a model in the config (`tutti doctor` says what is missing); --script FILE plays a rehearsal instead";
-  throw new TuttiError("invalid_input", message);
+function noGit(folder: string): string {
+  return `${folder} is in no git repository: the work is done in copies of it, and nothing in it changes; the report says how to bring the work over (\`git init\` and a commit beforehand give branches to merge)`;
 }
 
 /** All agents of the project and of the user: the manager may give a task to any of them. */

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { inLine } from "../../core/foreign-words.ts";
 import { isProtectedPath } from "../../core/protected-path.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
@@ -146,7 +147,11 @@ export async function openSessionFolder(
 
 function dirtyNote(dirty: readonly string[], { with_changes }: WantedWorkspace): string[] {
   if (dirty.length === 0 || with_changes === true) return [];
-  return [`The session does not see ${dirty.length} uncommitted files of your checkout; --with-changes includes them.`];
+  const named = dirty.slice(0, mostNamed).map(inLine).join(", ");
+  const more = dirty.length > mostNamed ? ` and ${dirty.length - mostNamed} more` : "";
+  return [
+    `The session does not see what is not committed in your checkout: ${named}${more}. Commit what it needs. (Only \`tutti agents run\` has --with-changes.)`,
+  ];
 }
 
 /** Before each process of the session. What an earlier process committed is brought over first. */
