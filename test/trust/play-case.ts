@@ -6,6 +6,7 @@ import { join } from "node:path";
 
 import type { Tutti } from "../../src/client/client.ts";
 import type { StartGoal } from "../../src/protocol/api/goal-shapes.ts";
+import type { Ask } from "../../src/protocol/task/ask.ts";
 import type { GoalReport } from "../../src/protocol/task/goal-report.ts";
 import { repositoryAt, type TestRepository } from "../support/git-kit.ts";
 import { type Cleanup, tempFolder } from "../support/temp-folder.ts";
@@ -52,10 +53,11 @@ export async function playCase(t: Cleanup, played: TrustCase, options: PlayOptio
   try {
     for await (const told of client.follow({ task: started.task })) {
       if (!("event" in told) || told.event.type !== "ask.raised") continue;
-      const { id, kind, question } = told.event.data.ask;
+      const { ask } = told.event.data;
+      const { id, kind, question } = ask;
       questions.push({ kind, text: question });
       if (questions.length > mostAnswers) await client.cancel(started.task, "the case asks too much");
-      await client.answer(id, answerTo(kind, question, answers), person);
+      await client.answer(id, answerTo(ask, answers), person);
     }
   } finally {
     clearTimeout(late);
@@ -64,12 +66,12 @@ export async function playCase(t: Cleanup, played: TrustCase, options: PlayOptio
 }
 
 /** A sensible person lets checks run. A yes to that is no yes to what they prove. */
-function answerTo(kind: string, question: string, answers: Answers): object {
+function answerTo({ kind, question, choices = [] }: Ask, answers: Answers): object {
   if (kind === "approval") return { kind, approved: true };
-  const isAboutWork = question.includes("What becomes of the work");
+  const isAboutWork = choices.includes("give up");
   const isAboutCriteria = question.includes("What becomes of them?");
   if (answers === "decline") return { kind, value: isAboutWork ? "give up: I do not know" : "stop" };
-  if (isAboutWork) return { kind, value: "accept: I looked at it" };
+  if (isAboutWork) return { kind, value: choices.includes("accept") ? "accept: I looked at it" : "give up" };
   if (isAboutCriteria) return { kind, value: "accept as met" };
   return { kind, value: question.includes("Do you accept the work as it is?") ? "accept as it is" : "stop" };
 }

@@ -23,7 +23,7 @@ export function steeringCases(scene: () => WebScene): void {
       await page.getByRole("button", { name: "Merge", exact: true }).click();
       const dialog = page.getByRole("dialog", { name: "Merge this work" });
       await dialog.getByRole("button", { name: "Merge", exact: true }).click();
-      await dialog.getByRole("alert").getByText("changing a checkout needs your agreement").waitFor();
+      await dialog.getByRole("alert").getByText("is checked out at").waitFor();
       assert.equal(repository.git("rev-parse", "main"), head);
       await dialog.getByLabel("The branch may be checked out").check();
       await dialog.getByRole("button", { name: "Merge", exact: true }).click();

@@ -65,10 +65,10 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     const b = bench(t);
     const { ask } = await waiting(b, "ask");
     const asking = b.onTerminal("answer", ask);
-    await asking.said(/One of: red \| blue[^]*Your choice:[^]*> /);
+    await asking.said(/One of: red \| blue[^]*Your answer:[^]*> /);
     for (const [typed, said] of [
-      ["", /an empty line is no answer[^]*Your choice:\s+> /],
-      ["stop", /value: must be one of: red, blue[^]*Your choice:\s+> $/],
+      ["", /an empty line is no answer[^]*Your answer:\s+> /],
+      ["stop", /value: must be one of: red, blue[^]*Your answer:\s+> $/],
     ] as const) {
       asking.child.stdin?.write(`${typed}\r`);
       await asking.said(said);

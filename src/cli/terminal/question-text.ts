@@ -74,7 +74,6 @@ const Called = z.object({ call: z.object({}) });
 /** What can be answered, in plain words. */
 function answersText(ask: OpenAsk | OpenWait): string {
   if (!("kind" in ask)) return "The result as JSON or as text:";
-  if (ask.kind === "question" && ask.choices !== undefined) return "Your choice:";
   if (ask.kind === "question") return ask.answer_schema === null ? "Your answer:" : "Your answer, as JSON:";
   if (ask.kind === "budget") return "y to go on, n (or Enter) to stop";
   const always = alwaysOf(ask);
