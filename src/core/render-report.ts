@@ -136,7 +136,7 @@ function takeOver(report: GoalReport): string[] {
 }
 
 /** The tasks whose work stands in copies, in the order in which it is brought over. */
-export function copiedTasks({ tasks }: GoalReport): string[] {
+function copiedTasks({ tasks }: GoalReport): string[] {
   return tasks.flatMap(({ task, state, branch, commits }) =>
     task !== null && state === "verified" && branch === null && commits > 0 ? [task] : [],
   );
