@@ -48,6 +48,25 @@ test("a schedule is made once, listed with its next time, and removed, in proces
   );
 });
 
+test("what people are shown of a schedule has no secrets; its work stays as it was given", async (t) => {
+  const kit = await openKit({ runners: { schedule: () => new Promise(() => undefined) } });
+  t.after(() => kit.close());
+  const goal = { text: "use hunter2" };
+  const made = await kit.state.client.addSchedule({
+    cron: "0 9 * * *",
+    folder: kit.folder,
+    about: "with hunter2",
+    work: { goal },
+  });
+  assert.equal(made.about, "with [secret]");
+  assert.deepEqual(
+    (await kit.state.client.schedules()).map(({ about }) => about),
+    ["with [secret]"],
+  );
+  const row = await kit.state.view.taskRow(idInName(kit.state.view.salt, made.id) ?? 0);
+  assert.match(row?.body ?? "", /"text":"use hunter2"/);
+});
+
 test("the work of a schedule that a program made is that program's", async (t) => {
   const kit = await openKit({ runners: { schedule: () => new Promise(() => undefined) } });
   t.after(() => kit.close());

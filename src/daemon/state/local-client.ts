@@ -67,6 +67,8 @@ export interface LocalClientDeps {
   readonly keys: Keys;
   readonly pages: PageTokens;
   readonly operators: OperatorHub;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
   readonly kept: KeptApprovals;
   readonly workspaces: WorkspaceControl;
   readonly onLive: (listener: (delta: LiveDelta) => void) => () => void;
@@ -186,7 +188,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     ...attendControl(deps),
     retry: taskRetrier({ view, tasks, runtimes: deps.runtimes }),
     ...sessionControl({ view, tasks, workspaces: deps.workspaces }),
-    ...scheduleControl({ view, engine: tasks, tasks: reads.tasks, clock: systemClock, checkGoal }),
+    ...scheduleControl({ view, engine: tasks, tasks: reads.tasks, clock: systemClock, redact: deps.redact, checkGoal }),
     ...conversationControl({
       engine: tasks,
       runtimes: deps.runtimes,

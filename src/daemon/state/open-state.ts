@@ -331,6 +331,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       keys,
       pages,
       operators,
+      redact,
       kept: approvals,
       workspaces: workspaces.control,
       onLive,

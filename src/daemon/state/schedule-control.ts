@@ -33,12 +33,14 @@ interface ScheduleDeps {
   readonly engine: Pick<Engine, "start" | "cancel">;
   readonly tasks: Tutti["tasks"];
   readonly clock: Clock;
+  /** Takes secrets out of what people are shown. */
+  readonly redact: (text: string) => string;
   /** Throws when a goal could not be started with this. Absent where goals cannot be started. */
   readonly checkGoal?: (goal: Readonly<Record<string, unknown>>) => void;
 }
 
 export function scheduleControl(deps: ScheduleDeps): Schedules {
-  const { view, engine, tasks, clock } = deps;
+  const { view, engine, tasks, clock, redact } = deps;
   /** Throws `not_found` when the task is no schedule. */
   const scheduleOf = async (id: TaskId): Promise<ScheduleView> => {
     const number = idInName(view.salt, id);
@@ -59,7 +61,9 @@ export function scheduleControl(deps: ScheduleDeps): Schedules {
       }
     },
     async addSchedule(given, { caller = owner, program } = {}) {
-      const { cron, work, folder, about, catch_up } = NewSchedule.parse(given);
+      const { cron, work, folder, catch_up, ...shown } = NewSchedule.parse(given);
+      // The work stays as it was given, and loses its secrets when it is started.
+      const about = redact(shown.about);
       parseCron(cron);
       if (!isAbsolute(folder))
         throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
