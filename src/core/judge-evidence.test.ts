@@ -159,6 +159,19 @@ test("a criterion that is a check is met by that check alone, also when it only 
   assert.deepEqual(states(broken, item(review({ points }))), ["unmet", "met", "unmet", "unmet", "met", "open", "open"]);
   const doubtful = item(check({ changed_check_files: ["a.test.js"], with_base_files: "failed" }));
   assert.deepEqual(states(doubtful, item(review({ points }))), ["open", "met", "open", "open", "met", "open", "open"]);
+  // A yes to the work is one to its words, and to a pass that the person was shown. Of a check that failed or was not run, it says nothing.
+  const accepted = item(person, { observed_at: 2 });
+  assert.deepEqual(states(doubtful, accepted), ["met", "met", "met", "met", "met", "open", "open"]);
+  assert.deepEqual(states(broken, accepted), ["open", "met", "open", "open", "met", "open", "open"]);
+  assert.deepEqual(states(item(person, { criteria: ["a", "g"] })), [
+    "met",
+    "open",
+    "open",
+    "open",
+    "open",
+    "open",
+    "met",
+  ]);
 });
 
 test("words that a criterion shares with a check, or with a longer one, bind nothing", () => {

@@ -141,14 +141,17 @@ function judgeBound(
     ({ item: { fact }, doubt }) => fact.kind === "check" && fact.outcome === "passed" && settled.includes(doubt),
   );
   if (passed.length > 0 && doubtful.length === 0) return judgement(id, "met", { text, by: passed });
-  if (accepted !== undefined && isOfCriterion(accepted.item, id)) return judgement(id, "met", { text, by: [accepted] });
+  // Whoever accepts the work as a whole was shown what was observed of a pass, and says nothing about a check that gave none.
+  const isShown = own.some(({ item: { fact } }) => fact.kind === "check" && fact.outcome === "passed");
+  if (accepted !== undefined && (isShown ? isOfCriterion(accepted.item, id) : accepted.item.criteria.includes(id)))
+    return judgement(id, "met", { text, by: [accepted] });
   const why = own.length > 0 ? joined(own.map(reasonOf)) : "its check was not run.";
   return { id, state: "open", reason: `"${text}": ${why}`, evidence: [] };
 }
 
 /** It says which check proves it, so nothing else does but the person. */
 function judgeUnreadable({ id, text }: JudgedCriterion, { accepted }: Standing): CriterionJudgement {
-  if (accepted !== undefined && isOfCriterion(accepted.item, id)) return judgement(id, "met", { text, by: [accepted] });
+  if (accepted?.item.criteria.includes(id) === true) return judgement(id, "met", { text, by: [accepted] });
   const reason = `"${text}": its command needs a shell, so it was not run; write it as several criteria, or name a script.`;
   return { id, state: "open", reason, evidence: [] };
 }

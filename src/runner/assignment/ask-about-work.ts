@@ -82,6 +82,8 @@ interface Unsettled {
   readonly task: string;
   readonly reason: string;
   readonly evidence: readonly string[];
+  /** Criteria of the goal in words that nothing proves yet. A yes to the work is a yes to them where it is the whole. */
+  readonly open: readonly string[];
   /** What the session says; null when nothing was done that could be accepted. */
   readonly claim: string | null;
   /** What the session really did, as a sentence; null when the log does not tell. */
@@ -100,7 +102,7 @@ const OfGoal = z.looseObject({ goal: z.looseObject({ text: z.string() }) });
 
 /** Undefined when nobody answered. */
 export async function askAboutWork(durable: Durable, unsettled: Unsettled): Promise<Verdict | undefined> {
-  const { key, task, reason, evidence, claim, effort, details } = unsettled;
+  const { key, task, reason, evidence, open, claim, effort, details } = unsettled;
   const goal = OfGoal.safeParse(durable.rootInput).data?.goal.text;
   const closed = {
     choices: [...(claim === null ? [] : [accept]), tryAgain, giveUp, ...(goal === undefined ? [] : [stop])],
@@ -110,6 +112,9 @@ export async function askAboutWork(durable: Durable, unsettled: Unsettled): Prom
   const question = [
     `${inLine(task)}${of}: ${inLine(reason)}`,
     ...(evidence.length === 0 ? [] : ["What was observed:", quoted(shownEvidence(evidence))]),
+    ...(claim === null || open.length === 0
+      ? []
+      : ["What the goal asks for and nothing proves:", quoted(open.map(cutLine).join("\n"))]),
     ...(claim === null ? [] : ["What the session says:", quoted(lastLines(claim, mostClaimed))]),
     ...(effort === null ? [] : [`What it did: ${inLine(effort)}`]),
     claim === null ? "Try again, or give it up?" : "Accept the work, try again, or give it up?",

@@ -3,6 +3,7 @@
 import { effortSentence } from "../../core/check-claims.ts";
 import { chooseRoute, type ChosenRoute } from "../../core/choose-route.ts";
 import type { HandoffEvent, HandoffNext } from "../../core/handoff-machine.ts";
+import { isUnreadable, namedCommand } from "../../core/criterion-check.ts";
 import { weighFact } from "../../core/make-evidence.ts";
 import { managerName } from "../../core/make-handoff.ts";
 import { argvLine } from "../../protocol/argv-line.ts";
@@ -211,6 +212,7 @@ async function askPerson(
     task: handoff.task_id ?? durable.task,
     reason,
     evidence: [...new Set([...evidence, ...observedBy(attempt)])],
+    open: openCriteria(attempt),
     claim: isDone ? claimText(worked) : null,
     effort: worked === undefined ? null : effortOf(worked),
     details: {
@@ -243,6 +245,13 @@ function observedBy(attempt: Attempt): string[] {
     fact.kind === "check" ? [weighFact(fact, { criteria }).reason] : [],
   );
   return [attempt.judge().reason, ...checks, ...(observed?.findings ?? []), ...evidence.flatMap(failedOutput)];
+}
+
+/** One that is a command is proven by its check on the work of all tasks. */
+function openCriteria(attempt: Attempt): string[] {
+  const inWords = attempt.config.criteria.filter((each) => namedCommand(each) === undefined && !isUnreadable(each));
+  const open = attempt.judge(inWords).criteria.filter(({ state }) => state !== "met");
+  return inWords.filter(({ id }) => open.some((each) => each.id === id)).map(({ text }) => text);
 }
 
 /** Undefined when the task was not finished, or when what Tutti observed proves its work. */

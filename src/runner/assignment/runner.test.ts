@@ -331,6 +331,42 @@ test("a reviewer that only nods is asked for its reasons, and then a person deci
 });
 
 test(
+  "whoever is asked about the work sees what the goal asks for, and a yes is one to that, too",
+  { skip },
+  async (t) => {
+    const { world, root } = await delegate(
+      t,
+      {
+        config: {
+          criteria: [
+            { id: "c1", text: "the total is friendly" },
+            { id: "c2", text: "`make` succeeds" },
+          ],
+        },
+        rules: [
+          { agent: "coder", turn: 0, call: write("4\n") },
+          { agent: "coder", turn: 1, final: "done" },
+        ],
+      },
+      { policy: { ...threeModels, review: "never" } },
+    );
+    await until(() => world.waits(root).length === 1);
+    const [asked] = world.waits(root);
+    assert.match(
+      asked?.question ?? "",
+      /What the goal asks for and nothing proves:\n {2}\| the total is friendly\nWhat the/,
+    );
+    await world.answer(asked?.id ?? "", { kind: "question", value: "accept" });
+    const { criteria } = await world.result(root);
+    assert.deepEqual(
+      criteria.filter(({ state }) => state === "met").map(({ text }) => text),
+      ["the total is friendly"],
+      "a person's word stands for no check",
+    );
+  },
+);
+
+test(
   "a check of the person that still fails after a task leaves it unverified until the whole is there",
   { skip },
   async (t) => {
