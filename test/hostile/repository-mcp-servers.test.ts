@@ -286,11 +286,15 @@ test("a full path to a file of the project means the copy of it, too", async () 
   assert.match(await heard(task), /agreed words/);
 });
 
-test("a config shows its servers with all of their settings, and does not bring files with it that nobody agreed to", async () => {
+test("a config shows all that it sets beside its servers, these with all of their settings, and does not bring files with it that nobody agreed to", async () => {
   const server = { ...own, write: true, env: { A: "b" } };
-  writeFileSync(join(project, "tutti.config.json"), JSON.stringify({ mcpServers: { it: server } }));
+  writeFileSync(
+    join(project, "tutti.config.json"),
+    JSON.stringify({ mcpServers: { it: server }, approvals: { network: "free" } }),
+  );
   const task = await start("say");
   const config = await asked(task);
+  assert.match(config.question, / It sets:\n {2}\| \{\n[^]*\n {2}\| {5}"network": "free"\n/);
   assert.match(config.question, /It declares MCP servers:\n {2}\| it\n[^]*FILES OF THE TASK'S FOLDERS\n[^]*A="b"\n/);
   await answer(config);
   const { question } = await until(async () => (await tutti.asks(task)).find(({ id }) => id !== config.id));

@@ -2,7 +2,8 @@
 
 import { relative } from "node:path";
 
-import { inLine } from "../../core/foreign-words.ts";
+import { shownLines } from "../../agent/tools/call-look.ts";
+import { inLine, quoted } from "../../core/foreign-words.ts";
 import { approvalOutcome } from "../../core/approval.ts";
 import type { Durable } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -21,7 +22,7 @@ export async function askForTrust(durable: Pick<Durable, "wait">, files: ConfigF
   const declares = servers.map((line) => `\n  | ${line}`).join("");
   const question =
     `The config of the project ${inLine(folder)} ${why}: ${inLine(listed.join(", "))} (sha256 ${hash.slice(0, 12)}). ` +
-    `${isData(files) ? "It sets rules and models" : "It is code that would run as you"}. ` +
+    `${isData(files) ? `It sets:\n${shownSettings(files)}\n` : "It is code that would run as you. "}` +
     `${servers.length === 0 ? "" : `It declares MCP servers:${declares}\n`}May it be used from now on?`;
   const details = { project: folder, hash, files: listed, packages: [...packages], sets: settingsOf(files) };
   // The key holds the hash: an answer about one content must never count for another.
@@ -58,6 +59,14 @@ export function untrusted({ file, hash }: ConfigFiles, why: string): TuttiError 
   const message = `${file} is not used: ${why}; look at it and run \`tutti trust\` in its folder`;
   return new TuttiError("refused", message, { details: { file, hash } });
 }
+
+/** Whole, as far as a person can read it; what is longer says so, and the details have all of it. */
+function shownSettings(files: ConfigFiles): string {
+  const lines = quoted(JSON.stringify(settingsOf(files), null, 2)).split("\n");
+  return (lines.length <= mostLines ? lines : shownLines(lines)).join("\n");
+}
+
+const mostLines = 2_000;
 
 /** What a config that is data sets; code must run to tell, so nothing can be said about it. */
 export function settingsOf(files: ConfigFiles): unknown {
