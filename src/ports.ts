@@ -41,7 +41,7 @@ export interface NewTask {
   readonly detached?: boolean;
 }
 
-export type StepEvent = "step.finished" | "message.added" | "call.allowed" | "model.changed";
+export type StepEvent = "step.finished" | "message.added" | "call.allowed" | "call.drifted" | "model.changed";
 
 export interface StepOptions<T> {
   /** May it run again when it was interrupted before its outcome was recorded? */

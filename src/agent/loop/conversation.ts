@@ -50,6 +50,8 @@ const LoopState = z.object({
   /** The model and format in use; absent while they are those of the agent's setup. */
   choice: z.union([RecordedChoice, ModelChoice]).optional(),
   compactions: z.array(Compaction).default(() => []),
+  /** The departures from the form of calls that the model was told of. */
+  told: z.array(z.string()).optional(),
 });
 type LoopState = z.infer<typeof LoopState>;
 
@@ -87,6 +89,9 @@ export interface Conversation {
   raiseOutput(tokens: number): void;
   /** Counts the replies in a row that had this problem; no codes mean that there was no problem. */
   countProblem(codes: readonly string[]): number;
+  /** The departures from the form of calls that the model was told of. */
+  readonly told: ReadonlySet<string>;
+  noteTold(names: readonly string[]): void;
   mask(upTo: number): void;
   /** Puts `summary` in the place of all messages before `upTo` except the first. */
   fold(upTo: number, summary: CompleteMessage): void;
@@ -157,6 +162,7 @@ class TaskConversation implements Conversation {
   readonly #before: number;
   readonly #compactions: LoopState["compactions"];
   #strikes: LoopState["strikes"];
+  readonly told: Set<string>;
 
   constructor(parts: ConversationParts, state: LoopState) {
     const { durable, input, options } = parts;
@@ -173,6 +179,7 @@ class TaskConversation implements Conversation {
     this.#before = state.before;
     this.#compactions = state.compactions;
     this.#strikes = state.strikes;
+    this.told = new Set(state.told);
   }
 
   /** Begins with what was said before this run. */
@@ -211,6 +218,7 @@ class TaskConversation implements Conversation {
     if (output !== undefined) state.output = output;
     if (options.recordsChoice === true || choice !== options.choice) state.choice = recordedChoice(choice);
     if (this.#compactions.length > 0) state.compactions = this.#compactions;
+    if (this.told.size > 0) state.told = [...this.told];
     durable.save(`turn:${turn}`, state);
     if (turn !== 0) return;
     if (durable.resumed) this.add([durable.say("resumed", resumedMessage)]);
@@ -248,6 +256,10 @@ class TaskConversation implements Conversation {
     if (joined === "") this.#strikes = undefined;
     else this.#strikes = { codes: joined, count: before?.codes === joined ? before.count + 1 : 1 };
     return this.#strikes?.count ?? 0;
+  }
+
+  noteTold(names: readonly string[]): void {
+    for (const name of names) this.told.add(name);
   }
 
   mask(upTo: number): void {

@@ -109,6 +109,42 @@ function stepsOf(w: World, task: string): string[] {
   return w.events(task).map((event) => event.body ?? "");
 }
 
+test("calls in another form run, are events by kind with their number, and the model is told once of each kind", async (t) => {
+  const model = recorded();
+  const w = await world(t, { model: model.model });
+  const drifted = (text: string): string => `\`\`\`tool_code\n{"name":"echo","args":{"text":"${text}"}}\n\`\`\``;
+  const aliased = '```tool\n{"tool":"echo","arguments":{"text":"three"}}\n```';
+  const rules = [
+    { turn: 0, raw: `${drifted("one")}\n${drifted("two")}` },
+    { turn: 1, raw: `${drifted("again")}\n${aliased}` },
+    { turn: 2, raw: drifted("once more") },
+    { turn: 3, raw: echoCall("as taught") },
+    { say: "done" },
+  ];
+  const { task_id, content } = await w.scalar(solo(rules, fenced));
+  assert.equal(content, "done");
+  assert.deepEqual(w.toolResults(task_id), ["one", "two", "again", "three", "once more", "as taught"]);
+  const events = w.events(task_id).filter(({ type }) => type === "call.drifted");
+  const told = events.map(({ body }) => JSON.parse(body ?? "{}"));
+  assert.deepEqual(
+    told.map(({ kind, count }) => [kind, count]),
+    [
+      ["drifted_fence", 2],
+      ["drifted_fence", 1],
+      ["key_alias", 1],
+      ["drifted_fence", 1],
+    ],
+  );
+  const notes = (model.sent.at(-1)?.messages ?? []).filter(({ id }) => /\.feedback:\d+\.form$/.test(id ?? ""));
+  assert.equal(notes.length, 2);
+  assert.match(
+    textOf(notes.slice(0, 1)),
+    /understood, but not written as they should be:\n- A call came in a ```tool_code fence/,
+  );
+  assert.match(textOf(notes.slice(1)), /- The keys of a call are `name` and `args`/);
+  assert.doesNotMatch(textOf(notes.slice(1)), /tool_code/);
+});
+
 test("the same error three times in a row fails the task; another error or a good turn resets the count", async (t) => {
   const w = await world(t);
   const stuck = await w.scalar(solo([{ raw: broken }], fenced));

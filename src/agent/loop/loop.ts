@@ -18,9 +18,10 @@ import { compactConversation } from "./compact-conversation.ts";
 import { estimateTokens, isNearLimit } from "./compaction.ts";
 import { callsIn } from "./call-order.ts";
 import { type Conversation, type ModelChoice, openConversation } from "./conversation.ts";
-import { feedbackKey, type Occasion } from "./message-keys.ts";
+import { driftKey, feedbackKey, type Occasion } from "./message-keys.ts";
+import { driftNote, driftsOf, nameOf, recordDrifts, untold } from "./drift.ts";
 import { readTaskInput } from "./read-task-input.ts";
-import { type ReplyProblem, replyProblem } from "./read-reply.ts";
+import { type ReplyProblem, replyProblem, violationsIn } from "./read-reply.ts";
 import { runTurn, type TurnOutcome } from "./turn.ts";
 
 export interface LoopDeps {
@@ -130,6 +131,8 @@ async function takeReply(run: LoopRun, reply: RecordedReply): Promise<{ readonly
   const { turn } = conversation;
   const calls = callsIn(message);
   const unreadable = replyProblem(reply, setup);
+  const drifts = driftsOf(violationsIn(reply, setup));
+  if (drifts.length > 0) await recordDrifts(durable, turn, drifts);
   const answer = calls.length === 0 && unreadable === undefined ? answerIn(message, setup) : undefined;
   const problem = unreadable ?? answer?.problem;
   if (calls.length > 0) {
@@ -146,6 +149,11 @@ async function takeReply(run: LoopRun, reply: RecordedReply): Promise<{ readonly
   }
   if (problem !== undefined) {
     conversation.add([durable.say(feedbackKey(turn), userMessage(problem.feedback))]);
+  }
+  const unknown = calls.length === 0 ? [] : untold(drifts, conversation.told);
+  if (unknown.length > 0) {
+    conversation.add([durable.say(driftKey(turn), userMessage(driftNote(unknown)))]);
+    conversation.noteTold(unknown.map(nameOf));
   }
   failIfStuck(run, problem);
   // Before mail is taken: whether there is some can change with a restart, and what this does is recorded.

@@ -19,6 +19,11 @@ export function feedbackKey(turn: number): string {
   return `feedback:${turn}`;
 }
 
+/** What the model is told about the form of calls that ran. */
+export function driftKey(turn: number): string {
+  return `feedback:${turn}.form`;
+}
+
 export function isFeedback(id: string): boolean {
-  return /\.feedback:\d+$/.test(id);
+  return /\.feedback:\d+(?:\.form)?$/.test(id);
 }

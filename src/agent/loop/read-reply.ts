@@ -1,10 +1,15 @@
 // Reads a model's reply into text and calls, whatever format it came in, and finds what the model must correct.
 
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
-import { isJsonObject, type JsonObject, type ToolCallReply } from "../../protocol/toolcalls/tool-call.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type ToolCallReply,
+  type Violation,
+} from "../../protocol/toolcalls/tool-call.ts";
 import type { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { parseToolCalls, type ToolCallOptions } from "../../protocol/toolcalls/parse-tool-calls.ts";
-import { toolFeedback } from "../../protocol/toolcalls/tool-feedback.ts";
+import { losesCall, toolFeedback } from "../../protocol/toolcalls/tool-feedback.ts";
 import { type Message, messageText, type Part, type ToolCall } from "../../protocol/task/message.ts";
 import type { MalformedCall, ModelFormat, ModelReply } from "../../model-port.ts";
 
@@ -101,6 +106,15 @@ export function replyProblem(
   return feedback.length === 0 ? undefined : { feedback: feedback.join("\n\n"), codes };
 }
 
+/** How the calls of a reply depart from the form that the agent was taught; in the native format there is none. */
+export function violationsIn(
+  { original, finish }: Pick<ModelReply, "finish"> & { readonly original?: string | undefined },
+  rules: ReplyRules,
+): readonly Violation[] {
+  if (rules.format !== "fenced" || original === undefined) return [];
+  return parseToolCalls(original, { ...readingOf(rules), cut: finish === "length" }).violations;
+}
+
 const emptyReply =
   "Your last reply was empty: it had neither text nor a call. Go on with the task: call a tool, or give the answer.";
 const cutAnswer =
@@ -148,15 +162,13 @@ function writtenCalls(text: string, { toolNames }: ReplyRules): ToolCallReply | 
 }
 
 function countRejected({ errors, violations }: ToolCallReply): number {
-  return violations.length === 0 ? errors.length : errors.length + violations.filter(losesCall).length;
-}
-
-function losesCall({ kind }: ToolCallReply["violations"][number]): boolean {
-  return kind === "other_dialect" || kind === "unregistered_call";
+  return violations.length === 0
+    ? errors.length
+    : errors.length + violations.filter(({ kind }) => losesCall(kind)).length;
 }
 
 function codesOf({ errors, violations }: ToolCallReply): string[] {
-  const codes = [...errors.map(({ code }) => code), ...violations.filter(losesCall).map(({ kind }) => kind)];
+  const codes = [...errors.map(({ code }) => code), ...violations.map(({ kind }) => kind).filter(losesCall)];
   return [...new Set<string>(codes)].toSorted();
 }
 

@@ -73,6 +73,7 @@ test("every type of event can be shown", () => {
   const bare: Record<string, object> = {
     "task.failed": { error: { code: "io", message: "no disk", retry: "never" } },
     "task.canceled": { reason: "enough" },
+    "call.drifted": { kind: "key_alias", message: "other keys", count: 1 },
     "call.allowed": { tool: "run", rule: "apr_1", text: "the command npm test" },
     "model.changed": { from: "a/b", to: "c/d", format: "native", reason: "no credit" },
     "task.input_required": { ask: "ask_1" },

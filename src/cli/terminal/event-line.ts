@@ -5,6 +5,7 @@ import type { TaskEvent } from "../../protocol/task/event.ts";
 import { startedCheckText } from "../../protocol/task/started-check.ts";
 import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import { messageText } from "../../protocol/task/message.ts";
+import { driftText } from "./drift-text.ts";
 import type { OutputLine } from "./output-lines.ts";
 import { bold, dim } from "./style.ts";
 import { printable } from "./printable.ts";
@@ -68,6 +69,8 @@ function describe(event: TaskEvent): string {
       return `${event.data.tool} by ${event.data.rule}: ${event.data.text}`;
     case "model.changed":
       return `${event.data.from} → ${event.data.to} (${event.data.format}): ${event.data.reason}`;
+    case "call.drifted":
+      return driftText(event.data);
     case "ask.raised":
       return `${event.data.ask.id} ${event.data.ask.kind}${decidingRule(event.data.ask.details)}: ${event.data.ask.question}`;
     case "ask.answered":

@@ -4,6 +4,7 @@ import { reportLines } from "../../core/render-report.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { GoalReport } from "../../protocol/task/goal-report.ts";
 import type { TaskView } from "../../protocol/task/task-view.ts";
+import { driftCounts } from "./drift-text.ts";
 import { markdownLines } from "./markdown.ts";
 import { describeAsk } from "../open-asks.ts";
 import { onlyResult, resultLines, succeeded } from "./result-lines.ts";
@@ -48,6 +49,7 @@ export function accountOf(task: string, events: readonly TaskEvent[], options: A
     ["asked", askedText(task, events, options)],
     ["tasks", treeText(tree, options)],
     ["conversation", conversation.text],
+    ["form of calls", wrapped(driftCounts(events), { width: options.width })],
     ["open questions", openText(tree, options)],
     ["result", endText(tree, conversation, options)],
     ["next", nextText(tree, options)],

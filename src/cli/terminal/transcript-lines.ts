@@ -1,4 +1,5 @@
 // The lines of a transcript: what it shows of a message and of an event.
+import { driftText } from "./drift-text.ts";
 import { z } from "zod";
 
 import type { TaskEvent } from "../../protocol/task/event.ts";
@@ -107,6 +108,8 @@ export function eventText(event: TaskEvent): string {
       const { from, to, format, reason } = event.data;
       return `⇒ going on with ${from === to ? `${format} calls` : short(to)}: ${short(reason)}`;
     }
+    case "call.drifted":
+      return `≈ ${short(driftText(event.data))}`;
     case "ask.answered":
       return `answered by ${short(event.data.by.name)}: ${answerText(event.data.answer)}`;
     case "session.started": {

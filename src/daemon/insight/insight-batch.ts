@@ -24,6 +24,7 @@ interface MinuteCounts {
   failed: number;
   canceled: number;
   asks: number;
+  drifts: number;
   tokens: number;
   money: number;
 }
@@ -131,7 +132,7 @@ function countsOf(minutes: Map<number, MinuteCounts>, at: number): MinuteCounts 
   const minute = Math.floor(at / minuteMs) * minuteMs;
   const known = minutes.get(minute);
   if (known !== undefined) return known;
-  const added = { minute, created: 0, completed: 0, failed: 0, canceled: 0, asks: 0, tokens: 0, money: 0 };
+  const added = { minute, created: 0, completed: 0, failed: 0, canceled: 0, asks: 0, drifts: 0, tokens: 0, money: 0 };
   minutes.set(minute, added);
   return added;
 }
@@ -160,6 +161,7 @@ function noteTask(
     counts.created += 1;
   }
   if (event.type === "ask.raised") counts.asks += 1;
+  if (event.type === "call.drifted") counts.drifts += event.data.count;
   const used = useOf(event);
   change.tokens += used.tokens;
   change.money += used.money;

@@ -87,6 +87,22 @@ test("a goal is on the board from the moment it is handed over, and its cost is 
   index.close();
 });
 
+test("calls in another form are counted over time, each as often as it occurred", (t) => {
+  const index = openInsightDatabase(tempFolder(t), { salt, last: 9 });
+  const drifted = (seq: number, count: number): TaskEvent => ({
+    ...base,
+    seq,
+    at: seq * 60_000,
+    type: "call.drifted",
+    data: { kind: "key_alias", message: "other keys", count },
+  });
+  index.apply(batch(created, drifted(2, 3)));
+  index.apply(batch(drifted(3, 1)));
+  const [point] = seriesOf(index.database, { from: 0, to: 6e6, bucketMs: 6e6 });
+  assert.equal(point?.drifts, 4);
+  index.close();
+});
+
 test("what was used is counted, however much somebody says that it was", (t) => {
   const index = openInsightDatabase(tempFolder(t), { salt, last: 9 });
   const most = Number.MAX_SAFE_INTEGER;

@@ -8,7 +8,7 @@ import { ownFile } from "../../store/sqlite/own-file.ts";
 import type { GoalChange, InsightBatch } from "./insight-batch.ts";
 
 /** Changes whenever the tables, or what is read from events, change. */
-const version = 2;
+const version = 3;
 
 const tables = `
 CREATE TABLE about (salt TEXT NOT NULL, position INTEGER NOT NULL);
@@ -22,7 +22,7 @@ CREATE INDEX tasks_quiet ON tasks (last_at) WHERE ended_at IS NULL;
 CREATE INDEX tasks_open_below ON tasks (parent) WHERE ended_at IS NULL;
 CREATE TABLE minutes (
   minute INTEGER PRIMARY KEY, created INTEGER NOT NULL, completed INTEGER NOT NULL, failed INTEGER NOT NULL,
-  canceled INTEGER NOT NULL, asks INTEGER NOT NULL, tokens INTEGER NOT NULL, money INTEGER NOT NULL
+  canceled INTEGER NOT NULL, asks INTEGER NOT NULL, drifts INTEGER NOT NULL, tokens INTEGER NOT NULL, money INTEGER NOT NULL
 );
 CREATE TABLE errors (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, task INTEGER NOT NULL, code TEXT NOT NULL, message TEXT NOT NULL);
 CREATE INDEX errors_at ON errors (at, code);
@@ -49,9 +49,9 @@ const writes = {
   addTask: `INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?, NULL, 0, 0) ON CONFLICT (id) DO NOTHING`,
   changeTask: `UPDATE tasks SET last_at = MAX(last_at, ?2), status = IFNULL(?3, status), ended_at = IFNULL(?4, ended_at),
     tokens = MIN(tokens + ?5, ${largest}), money = MIN(money + ?6, ${largest}) WHERE id = ?1`,
-  addMinute: `INSERT INTO minutes VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (minute) DO UPDATE SET
+  addMinute: `INSERT INTO minutes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (minute) DO UPDATE SET
     created = created + excluded.created, completed = completed + excluded.completed, failed = failed + excluded.failed,
-    canceled = canceled + excluded.canceled, asks = asks + excluded.asks, tokens = MIN(tokens + excluded.tokens, ${largest}),
+    canceled = canceled + excluded.canceled, asks = asks + excluded.asks, drifts = drifts + excluded.drifts, tokens = MIN(tokens + excluded.tokens, ${largest}),
     money = MIN(money + excluded.money, ${largest})`,
   addError: `INSERT INTO errors VALUES (?, ?, ?, ?, ?)`,
   addEvidence: `INSERT OR IGNORE INTO evidence VALUES (?, ?)`,
@@ -173,8 +173,8 @@ function applyTasks(run: Run, { tasks, minutes }: InsightBatch): void {
     if (made !== null) run("addTask", id, root, made.parent, made.agent, made.runner, made.title, made.at, made.at);
     run("changeTask", id, lastAt, status, endedAt, tokens, money);
   }
-  for (const { minute, created, completed, failed, canceled, asks, tokens, money } of minutes) {
-    run("addMinute", minute, created, completed, failed, canceled, asks, tokens, money);
+  for (const { minute, created, completed, failed, canceled, asks, drifts, tokens, money } of minutes) {
+    run("addMinute", minute, created, completed, failed, canceled, asks, drifts, tokens, money);
   }
 }
 

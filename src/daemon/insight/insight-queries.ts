@@ -69,6 +69,7 @@ export interface SeriesRow {
   readonly failed: number;
   readonly canceled: number;
   readonly asks: number;
+  readonly drifts: number;
   readonly tokens: number;
   readonly money: number;
 }
@@ -177,7 +178,7 @@ export function boardOf(
 }
 
 export function seriesOf(database: DatabaseSync, { from, to, bucketMs }: SeriesQuestion): SeriesRow[] {
-  const sums = ["created", "completed", "failed", "canceled", "asks", "tokens", "money"];
+  const sums = ["created", "completed", "failed", "canceled", "asks", "drifts", "tokens", "money"];
   const sql = `SELECT ?1 + CAST((minute - ?1) / ?3 AS INTEGER) * ?3 AS at, ${sums.map(summed).join(", ")}
     FROM minutes WHERE minute >= ?1 AND minute < ?2 GROUP BY 1 ORDER BY 1`;
   return rows(database, sql, [from, to, bucketMs], (row) => ({
@@ -187,6 +188,7 @@ export function seriesOf(database: DatabaseSync, { from, to, bucketMs }: SeriesQ
     failed: integer(row, "failed"),
     canceled: integer(row, "canceled"),
     asks: integer(row, "asks"),
+    drifts: integer(row, "drifts"),
     tokens: integer(row, "tokens"),
     money: integer(row, "money"),
   }));

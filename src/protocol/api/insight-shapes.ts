@@ -106,6 +106,8 @@ const FleetPoint = z.strictObject({
   canceled: total,
   /** Questions that were asked. */
   asks: total,
+  /** Departures from the form of calls that models were told to write. */
+  drifts: total,
   tokens: total,
   money_micro_usd: total,
 });

@@ -26,6 +26,7 @@ export const eventTypes = [
   "session.saved",
   "call.allowed",
   "model.changed",
+  "call.drifted",
   "ask.raised",
   "ask.answered",
   "ask.expired",

@@ -155,6 +155,7 @@ const taskData: Record<string, unknown> = {
     warnings: [],
   },
   "call.allowed": { tool: "run", rule: "project: git status", text: "git status" },
+  "call.drifted": { kind: "dialect_call", dialect: "hermes", message: "a call came in another form", count: 2 },
   "ask.raised": { ask },
   "ask.answered": { ask: "ask_1", answer: { kind: "question", value: "b" }, by: { kind: "person", name: "ada" } },
   "ask.expired": { ask: "ask_1", meaning: "no_answer" },

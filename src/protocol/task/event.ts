@@ -11,6 +11,7 @@ import { AskId, EvidenceId, TaskId, Time } from "../ids.ts";
 import { CompleteMessage } from "./message.ts";
 import { StartedCheck } from "./started-check.ts";
 import { Ordinal } from "./task.ts";
+import { violationKinds } from "../toolcalls/tool-call.ts";
 
 /** The global sequence, without reuse: a reader that returns with the last one it saw misses nothing (invariant 9). */
 export const EventSeq = z.int().positive();
@@ -152,6 +153,18 @@ const limitEvents = [
   taskEvent(
     "model.changed",
     z.strictObject({ from: z.string(), to: z.string(), format: z.enum(["native", "fenced"]), reason: z.string() }),
+  ),
+  /** The form of calls in a reply was not what the agent was told to write, though it was understood; `count` in that reply. */
+  taskEvent(
+    "call.drifted",
+    z.strictObject({
+      kind: z.enum(violationKinds),
+      /** The model's own dialect, for calls in one. */
+      dialect: z.string().optional(),
+      /** About the first of them. */
+      message: z.string(),
+      count: z.int().positive(),
+    }),
   ),
   taskEvent("ask.raised", z.strictObject({ ask: Ask })),
   taskEvent("ask.answered", z.strictObject({ ask: AskId, answer: Answer, by: Answerer })),

@@ -53,23 +53,25 @@ export type ModelDialect =
   | "harmony"
   | "gemma";
 
-export type ViolationKind =
-  | "json_fence"
-  | "drifted_fence"
-  | "opener_closed_block"
-  | "several_objects"
-  | "key_alias"
-  | "extra_keys"
-  | "generic_wrapper"
-  | "channel_suffix"
-  | "bare_call"
-  | "dialect_call"
-  | "dialect_markup"
-  | "unregistered_call"
-  | "other_dialect"
-  | "unclosed_reasoning"
-  | "orphan_reasoning_close"
-  | "too_many_violations";
+export const violationKinds = [
+  "json_fence",
+  "drifted_fence",
+  "opener_closed_block",
+  "several_objects",
+  "key_alias",
+  "extra_keys",
+  "generic_wrapper",
+  "channel_suffix",
+  "bare_call",
+  "dialect_call",
+  "dialect_markup",
+  "unregistered_call",
+  "other_dialect",
+  "unclosed_reasoning",
+  "orphan_reasoning_close",
+  "too_many_violations",
+] as const;
+export type ViolationKind = (typeof violationKinds)[number];
 
 /** A departure from the format. The call ran all the same, except for `unregistered_call` and `other_dialect`. */
 export interface Violation {

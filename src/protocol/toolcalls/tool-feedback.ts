@@ -12,6 +12,10 @@ export interface FeedbackOptions {
 /** Violations because of which a call did not run; the others need no feedback. */
 const lostCalls: ReadonlySet<ViolationKind> = new Set(["other_dialect", "unregistered_call"]);
 
+export function losesCall(kind: ViolationKind): boolean {
+  return lostCalls.has(kind);
+}
+
 const maxListed = 8;
 const maxTools = 20;
 
@@ -20,7 +24,7 @@ export function toolFeedback(
   reply: Pick<ToolCallReply, "calls" | "errors" | "violations">,
   options: FeedbackOptions = {},
 ): string | undefined {
-  const lost = reply.violations.filter((violation) => lostCalls.has(violation.kind));
+  const lost = reply.violations.filter(({ kind }) => losesCall(kind));
   const total = reply.errors.length + lost.length;
   if (total === 0) return undefined;
   const format = options.format ?? "fenced";

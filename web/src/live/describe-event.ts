@@ -67,6 +67,8 @@ export function describeEvent(event: TaskEvent): ToldEvent | undefined {
       return told("info", `Allowed without asking: ${event.data.tool}`, event.data.text);
     case "model.changed":
       return told("warn", `Goes on with ${event.data.to}`, event.data.reason);
+    case "call.drifted":
+      return told("info", `A call in another form: ${event.data.kind}`, event.data.message);
     case "ask.raised":
       return told("warn", event.data.ask.kind === "question" ? "Question" : "Approval", event.data.ask.question);
     case "ask.answered":

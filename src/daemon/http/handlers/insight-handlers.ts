@@ -147,10 +147,11 @@ function filled(points: readonly SeriesRow[], { from, to, bucketMs }: { from: nu
       failed = 0,
       canceled = 0,
       asks = 0,
+      drifts = 0,
       tokens = 0,
       money = 0,
     } = byTime.get(at) ?? {};
-    return { at, created, completed, failed, canceled, asks, tokens, money_micro_usd: money };
+    return { at, created, completed, failed, canceled, asks, drifts, tokens, money_micro_usd: money };
   });
 }
 
