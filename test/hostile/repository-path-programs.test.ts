@@ -4,6 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
+import { commandTarget } from "../../src/daemon/notify/command-target.ts";
+import { desktopTarget } from "../../src/daemon/notify/desktop-target.ts";
 import { checkCodingAgents } from "../../src/daemon/project/check-coding-agents.ts";
 import { runGh } from "../../src/daemon/project/build-assignment.ts";
 import { runPersonsProgram } from "../../src/daemon/state/run-persons-program.ts";
@@ -13,6 +15,7 @@ import { profileOf, Profiles } from "../../src/runner/acp/profile.ts";
 import { prepareLaunch } from "../../src/runner/acp/session-launch.ts";
 import { prepareProgram } from "../../src/runner/shared/confined-program.ts";
 import { probeSandbox } from "../../src/runner/shared/sandbox/sandbox-status.ts";
+import { systemClock } from "../../src/engine/clock.ts";
 import { openGit } from "../../src/workspace/own-git.ts";
 import { checkKit, skipUnconfined } from "../support/check-kit.ts";
 import { testRepository, type TestRepository } from "../support/git-kit.ts";
@@ -208,3 +211,28 @@ for (const [how, below, also] of first) {
     }
   });
 }
+
+test("notices are shown by no program of the repository, and their command is none either", async (t) => {
+  const { repository, noting } = scene(t);
+  const folder = join(repository.folder, "node_modules", ".bin");
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["notify-send", "osascript", "tell-me"]) {
+    writeFileSync(join(folder, name), `#!/bin/sh\necho ${name} >> ${join(noting, "evil")}\n`, { mode: 0o755 });
+  }
+  const env = { ...process.env, PATH: `${folder}:/none`, DISPLAY: ":99" };
+  const place = { env, clock: systemClock, log: { info() {} } };
+  const notice = {
+    kind: "finished",
+    task: "tsk_1",
+    root: "tsk_1",
+    agent: "a",
+    title: "t",
+    text: "x",
+    id: "ntc_1",
+    at: 1,
+  } as const;
+  assert.equal(desktopTarget(place, { always: true }), undefined);
+  const sent = await commandTarget(["tell-me"], place).send(notice, "{}", AbortSignal.timeout(60_000));
+  assert.equal(sent.outcome, "failed");
+  assert.equal(existsSync(join(noting, "evil")), false, "a program of the repository ran");
+});

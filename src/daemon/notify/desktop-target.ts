@@ -3,6 +3,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
+import { ownPath } from "../../files/own-environment.ts";
 import type { Environment } from "../../model/resolve-model.ts";
 import type { ProgramContext } from "./command-target.ts";
 import type { Notice } from "./notice.ts";
@@ -52,8 +53,9 @@ function osascriptArguments({ title, text }: Notice): string[] {
 }
 
 function findProgram(env: Environment, name: string): string | undefined {
-  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
-  return folders
+  return ownPath(env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "")
     .map((folder) => join(folder, name))
     .find((path) => {
       try {

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 
+import { ownPath } from "../../files/own-environment.ts";
 import type { Environment } from "../../model/resolve-model.ts";
 import type { Clock } from "../../ports.ts";
 
@@ -73,10 +74,17 @@ export function runProgram(argv: readonly string[], options: RunOptions): Promis
   return promise;
 }
 
-/** Node throws some of the reasons why a program cannot be started, and reports the others with an `error` event. */
+/**
+ * Node throws some of the reasons why a program cannot be started, and reports the others with an `error` event. Nothing is looked
+ * for in the folders that a project has put into the PATH: whatever works on the project can put a program there.
+ */
 function start([program = "", ...rest]: readonly string[], env: Environment): ChildProcess | string {
   try {
-    return spawn(program, rest, { env: { ...env }, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    return spawn(program, rest, {
+      env: { ...env, PATH: ownPath(env["PATH"]) },
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
   } catch (thrown) {
     return cannotRun(thrown);
   }
