@@ -10,7 +10,6 @@ import { stopDaemon } from "../../src/daemon/lifecycle/stop-daemon.ts";
 import { type TerminalScreen, terminalScreen } from "./terminal-screen.ts";
 
 const bin = join(import.meta.dirname, "..", "..", "bin", "tutti.js");
-const patienceMs = 240_000;
 
 export interface Terminal {
   readonly screen: TerminalScreen;
@@ -32,6 +31,10 @@ export interface Person {
   /** Writes a file in the folder and gives its name; anything but text is written as JSON. */
   file(name: string, content: unknown): string;
   read(name: string): string;
+  /** The person's own config. */
+  settings(config: unknown): void;
+  /** Of the programs that are in its terminals now. */
+  pids(): readonly number[];
   /** In a terminal of its own. */
   start(...args: readonly string[]): Terminal;
   /** To its end. Fails when it ends with another status. */
@@ -42,7 +45,12 @@ export interface Person {
 
 export const hasTerminals = spawnSync("sh", ["-c", "command -v script timeout stty"]).status === 0;
 
-export function personAt(t: Pick<TestContext, "after">, columns: number): Person {
+/** `commandMs`: how long one command may take; `patienceMs`: how long something may take to be shown. */
+export function personAt(
+  t: Pick<TestContext, "after">,
+  columns: number,
+  { patienceMs = 240_000, commandMs = 60_000 }: { readonly patienceMs?: number; readonly commandMs?: number } = {},
+): Person {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "tutti-person-")));
   const folder = join(home, "work");
   const state = join(home, ".tutti");
@@ -59,10 +67,13 @@ export function personAt(t: Pick<TestContext, "after">, columns: number): Person
   const start = (...args: readonly string[]): Terminal => {
     const words = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(" ");
     const command = `stty cols ${columns} rows 24; ${words}`;
-    const child = spawn("timeout", ["-s", "KILL", "60", "script", "-qec", command, "/dev/null"], { cwd: folder, env });
+    const child = spawn("timeout", ["-s", "KILL", String(commandMs / 1_000), "script", "-qec", command, "/dev/null"], {
+      cwd: folder,
+      env,
+    });
     running.add(child);
     child.on("exit", () => running.delete(child));
-    const terminal = terminalOf(child, { columns, name: args.join(" ") });
+    const terminal = terminalOf(child, { columns, name: args.join(" "), patienceMs });
     terminals.push(terminal);
     return terminal;
   };
@@ -75,6 +86,11 @@ export function personAt(t: Pick<TestContext, "after">, columns: number): Person
       writeFileSync(join(folder, name), typeof content === "string" ? content : JSON.stringify(content));
       return name;
     },
+    settings(config) {
+      mkdirSync(state, { recursive: true, mode: 0o700 });
+      writeFileSync(join(state, "tutti.config.json"), JSON.stringify(config), { mode: 0o600 });
+    },
+    pids: () => [...running].flatMap(({ pid }) => pid ?? []),
     read: (name) => readFileSync(join(folder, name), "utf8"),
     async run(status, ...args) {
       const { ended, text } = start(...args);
@@ -88,9 +104,10 @@ export function personAt(t: Pick<TestContext, "after">, columns: number): Person
 interface TerminalOptions {
   readonly columns: number;
   readonly name: string;
+  readonly patienceMs: number;
 }
 
-function terminalOf(child: ReturnType<typeof spawn>, { columns, name }: TerminalOptions): Terminal {
+function terminalOf(child: ReturnType<typeof spawn>, { columns, name, patienceMs }: TerminalOptions): Terminal {
   const screen = terminalScreen(columns);
   const text = (): string => screen.rows().join("\n");
   const decoder = new TextDecoder();
