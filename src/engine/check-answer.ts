@@ -5,7 +5,7 @@ import { linearPattern } from "../linear-pattern.ts";
 import type { Delivery } from "../ports.ts";
 import { thrownMessage } from "../protocol/error.ts";
 import type { AskId } from "../protocol/ids.ts";
-import { describeIssues } from "../protocol/lenient-read.ts";
+import { describeIssues, type ReadIssue } from "../protocol/lenient-read.ts";
 import { readAnswer } from "../protocol/task/ask.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { settledIn } from "./wait-body.ts";
@@ -29,7 +29,7 @@ export function checkedAnswer(
       ...(choices_with_words === undefined ? {} : { choices_with_words: [...choices_with_words] }),
     };
     const reading = readAnswer(asked, value);
-    if (!reading.ok) return { problem: describeIssues(reading.issues) };
+    if (!reading.ok) return { problem: describeIssues(reading.issues.map(ofAnswer)) };
     const { answer } = reading;
     const problem = answer.kind === "question" ? schemaProblem(answer_schema, answer.value) : undefined;
     if (problem !== undefined) return { problem };
@@ -37,6 +37,11 @@ export function checkedAnswer(
   }
   const problem = schema === undefined ? undefined : problemOf(schema, settling);
   return problem === undefined ? { value: settling } : { problem };
+}
+
+/** Whoever answers knows no field `value`. */
+function ofAnswer({ path, message }: ReadIssue): ReadIssue {
+  return path === "value" ? { path: "", message: `the answer ${message}` } : { path, message };
 }
 
 /** Why nobody could answer a question with this schema; undefined when it can be used. */

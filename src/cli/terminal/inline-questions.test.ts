@@ -68,7 +68,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     await asking.said(/One of: red \| blue[^]*Your answer:[^]*> /);
     for (const [typed, said] of [
       ["", /an empty line is no answer[^]*Your answer:\s+> /],
-      ["stop", /value: must be one of: red, blue[^]*Your answer:\s+> $/],
+      ["stop", /the answer must be one of: red, blue[^]*Your answer:\s+> $/],
     ] as const) {
       asking.child.stdin?.write(`${typed}\r`);
       await asking.said(said);

@@ -101,3 +101,30 @@ test("a budget ask takes the same words", () => {
   assert.deepEqual(parsed(""), { ok: true, value: { kind: "budget", go_on: false } });
   assert.partialDeepStrictEqual(parsed("go"), { ok: false });
 });
+
+test("a question about work is followed by its choices and by the command that shows the work, without ids as details", () => {
+  const about = ask({
+    kind: "question",
+    task: "tsk_2",
+    question: 'fix, of "add adds": it fails\nAccept the work, try again, or give it up?',
+    choices: ["accept", "try again", "stop"],
+    choices_with_words: ["try again"],
+    details: { handoff: "fix", branch: "tutti/tsk_2-1", commit: "c0ffee" },
+  });
+  assert.deepEqual(questionText(about, { state: "/s", who: 'fix, of "add adds"' }).split("\n"), [
+    'fix, of "add adds": it fails',
+    "  Accept the work, try again, or give it up?",
+    "  One of: accept | try again | stop (words may follow a colon: `try again: …`)",
+    "  tutti diff tsk_2 --state /s",
+    "Your answer:",
+    "> ",
+  ]);
+  const own = questionText(ask({ kind: "question", question: "Which?" }), { who: 'fix, of "add adds"' });
+  assert.match(own, /^fix, of "add adds": Which\?\n/);
+});
+
+test("no words are no answer to a question", () => {
+  for (const typed of ["", "  "]) {
+    assert.partialDeepStrictEqual(parseAnswer(ask({ kind: "question" }), typed), { ok: false }, typed);
+  }
+});

@@ -151,6 +151,38 @@ test("a task that lies ends at a person: what a session says verifies nothing", 
   assert.match(String(result.claim), /PR opened/);
 });
 
+test(
+  "a question about work shows the end of what a check printed and then asks; what the session did not see is named",
+  { skip },
+  async (t) => {
+    const repository = testRepository(t, { "total.txt": "3\n" });
+    repository.write("local.conf", "x\n");
+    const world = await assignmentWorld(tempFolder(t));
+    t.after(() => world.close());
+    const noisy = "i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo line $i; done; test -e never";
+    const root = await world.start({
+      folder: repository.folder,
+      planned: { checks: [{ run: ["/bin/sh", "-c", noisy] }] },
+      rules: [
+        { agent: "coder", turn: 0, call: write("4\n") },
+        { agent: "coder", turn: 1, final: "Done." },
+        { agent: "_router", say: '{"decision": "ask", "reason": "it keeps failing"}' },
+      ],
+    });
+    await until(() => world.waits(root).length === 1);
+    const [wait] = world.waits(root);
+    const question = wait?.question ?? "";
+    assert.match(question, /^fix: it keeps failing\n/);
+    assert.match(question, /\n {2}\| …\n {2}\| line 41\n(?: {2}\| line \d+\n){9}(?! {2}\| line)/);
+    assert.match(question, /\nAccept the work, try again, or give it up\?$/);
+    assert.ok(question.split("\n").length <= 20, question);
+    await world.answer(wait?.id ?? "", { kind: "question", value: "give up" });
+    await world.result(root);
+    const warnings = ofType(world, root, "session.saved").flatMap((data) => data["warnings"]);
+    assert.match(warnings.join("\n"), /does not see .*: local\.conf\. Commit what it needs/);
+  },
+);
+
 test("a reviewer that asks for revisions twice gets them, and its third look approves", { skip }, async (t) => {
   const seen: string[] = [];
   const { world, repository, root } = await delegate(
