@@ -175,7 +175,7 @@ test(
     assert.match(question, /^fix: it keeps failing\n/);
     assert.match(question, /\n {2}\| …\n {2}\| line 41\n(?: {2}\| line \d+\n){9}(?! {2}\| line)/);
     assert.match(question, /\nAccept the work, try again, or give it up\?$/);
-    assert.ok(question.split("\n").length <= 20, question);
+    assert.ok(question.split("\n").length <= 24, question);
     await world.answer(wait?.id ?? "", { kind: "question", value: "give up" });
     await world.result(root);
     const warnings = ofType(world, root, "session.saved").flatMap((data) => data["warnings"]);
