@@ -1,5 +1,7 @@
 // Tests of Tutti's own that are put into test files, two that must fail and one that must pass, in the words of each runner.
 
+import { beforeImports, importedNames, realmInJavascript, realmInPython } from "./canary-realm.ts";
+
 /** Random for every file and run, so that nobody knows beforehand what has to be reported. */
 export interface CanaryIds {
   /** Fails only if every assertion function that the file may use does. */
@@ -75,9 +77,25 @@ function plantJavascript(file: TestFile, ids: CanaryIds): PlantedCanary | undefi
       : [`const t${asserts} = T${asserts}.test;`]),
     `t${asserts}("${asserts}", async () => { await s${asserts}(); });`,
     `t${asserts}("${throws}", () => { throw new Error("${throws}"); });`,
-    `t${asserts}("${passes}", () => {});`,
+    // Vitest and Jest load modules in a way of their own.
+    usesTest
+      ? `t${asserts}("${passes}", () => { if (r${passes}()) throw new Error("${passes}"); });`
+      : `t${asserts}("${passes}", () => {});`,
   ];
-  return replaced(file, ids, unchecked(lines));
+  const own = unchecked(lines);
+  if (!usesTest) return replaced(file, ids, own);
+  const realm = realmInJavascript(`r${passes}`, isModule(file));
+  return {
+    ids,
+    added: new Map([[file.path, `${withFirst(text, realm)}\n${own}`]]),
+    alone: new Map([[file.path, `${realm}${own}`]]),
+  };
+}
+
+/** After the line that says what runs the file. */
+function withFirst(text: string, first: string): string {
+  const line = /^#!.*\n/.exec(text)?.[0] ?? "";
+  return `${line}// @ts-ignore\n${first}${text.slice(line.length)}`;
 }
 
 /** Compilers that check types say nothing about lines of ours. */
@@ -246,7 +264,8 @@ function plantPython(file: TestFile, ids: CanaryIds): PlantedCanary | undefined 
   const own = isUnittest
     ? [
         `import unittest as u${asserts}`,
-        `class Test${asserts}(u${asserts}.TestCase):`,
+        // Its name is told with each of its tests, so it must hold none of theirs.
+        `class Test${asserts.slice(canaryPrefix.length)}(u${asserts}.TestCase):`,
         `    def test_${asserts}(self):`,
         `        for f in [${unittestCalls.map((call) => `lambda: ${call}`).join(", ")}]:`,
         "            try:",
@@ -260,6 +279,7 @@ function plantPython(file: TestFile, ids: CanaryIds): PlantedCanary | undefined 
         `    def test_${throws}(self):`,
         `        raise RuntimeError("${throws}")`,
         `    def test_${passes}(self):`,
+        ...realmTest(text, `r${passes}`, "        "),
         "        self.assertEqual(1, 1)",
       ]
     : [
@@ -283,6 +303,7 @@ function plantPython(file: TestFile, ids: CanaryIds): PlantedCanary | undefined 
         `def test_${throws}():`,
         `    raise RuntimeError("${throws}")`,
         `def test_${passes}():`,
+        ...realmTest(text, `r${passes}`, "    "),
         "    assert 1 == 1",
       ];
   const block = `\n\n${own.join("\n")}\n\n`;
@@ -290,11 +311,22 @@ function plantPython(file: TestFile, ids: CanaryIds): PlantedCanary | undefined 
   const [before, after] = guard === null ? [text, ""] : [text.slice(0, guard.index), text.slice(guard.index)];
   const main =
     isUnittest && /\bunittest\.main\s*\(/.test(after) ? `if __name__ == "__main__":\n    u${asserts}.main()\n` : "";
+  const at = beforeImports(before);
+  const first = at === undefined ? before : `${before.slice(0, at)}${realmInPython(`r${passes}`)}${before.slice(at)}`;
   return {
     ids,
-    added: new Map([[path, `${before}${block}${after}`]]),
+    added: new Map([[path, `${first}${block}${after}`]]),
     alone: new Map([[path, `${block}${main}`]]),
   };
+}
+
+/** Lines that fail if the language is not what it was before the file's imports. */
+function realmTest(text: string, name: string, indent: string): string[] {
+  const names = JSON.stringify(importedNames(text));
+  return [
+    `${indent}if globals().get("${name}", lambda names: False)(${names}):`,
+    `${indent}    raise RuntimeError("changed")`,
+  ];
 }
 
 function plantGo({ path, text }: TestFile, ids: CanaryIds): PlantedCanary | undefined {
@@ -345,6 +377,8 @@ function plantRust(file: TestFile, ids: CanaryIds): PlantedCanary | undefined {
 export interface PlantedScript extends PlantedCanary {
   /** Whether the script itself may end early, so that a canary that was not reached says nothing. */
   readonly mayEndEarly: boolean;
+  /** Whether it prints the id of what passes when it ends by itself and the language is what it was. */
+  readonly isWatched: boolean;
 }
 
 const leaves = /\b(?:process\s*\.\s*exit|sys\s*\.\s*exit|os\s*\.\s*_exit|exit|quit|SystemExit|exec)\b/;
@@ -360,9 +394,13 @@ export function plantScript(file: TestFile, ids: CanaryIds): PlantedScript | und
   const own = scriptEnd({ path, text }, ids);
   if (own === undefined) return undefined;
   const lineOne = /^#!.*\n/.exec(text)?.[0] ?? "";
+  const watch = javascript.test(path)
+    ? `// @ts-ignore\n${realmInJavascript(`r${ids.passes}`, isModule(file), ids.passes)}`
+    : "";
   return {
     ids,
-    added: new Map([[path, `${before}\n${own}\n${after}`]]),
+    isWatched: watch !== "",
+    added: new Map([[path, `${lineOne}${watch}${before.slice(lineOne.length)}\n${own}\n${after}`]]),
     alone: new Map([[path, `${lineOne}${own}\n`]]),
     mayEndEarly: leaves.test(before),
   };
@@ -372,11 +410,12 @@ function scriptEnd(file: TestFile, ids: CanaryIds): string | undefined {
   const { asserts, throws } = ids;
   const { path, text } = file;
   if (path.endsWith(".py")) {
-    // It fails in the way in which the script does.
+    // It fails in the way in which the script does. Where asserts are taken away, nothing fails any more.
     const [, call = ""] = /\b((?:sys\s*\.\s*|os\s*\.\s*_)?exit|quit)\s*\(/.exec(text) ?? [];
     const [, module = ""] = /^(sys|os)\b/.exec(call) ?? [];
     const fail = call === "" ? `raise RuntimeError("${throws}")` : `${call}(1)`;
-    return `${module === "" ? "" : `import ${module}\n`}print("\\n${asserts}\\n", flush=True)\n${fail}`;
+    const brought = module === "" ? "" : `import ${module}\n`;
+    return `${brought}try:\n    assert False\nexcept AssertionError:\n    print("\\n${asserts}\\n", flush=True)\n    ${fail}`;
   }
   if (/\.(?:ba|z|k)?sh$/.test(path)) return `printf '\\n%s\\n' ${asserts}\nexit 1`;
   if (!javascript.test(path)) return undefined;

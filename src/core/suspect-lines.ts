@@ -197,6 +197,10 @@ const suspicions: readonly Suspicion[] = [
 const testFile =
   /(?:^|\/)(?:tests?|__tests?__|specs?|__mocks__|testdata|e2e|fixtures)\/|[._-](?:tests?|specs?)\.[^/]+$|(?:^|\/)test_[^/]+\.py$|(?:^|\/)(?:tests?\.[^/]+|conftest\.py)$/;
 
+export function isProse(path: string): boolean {
+  return prose.test(path);
+}
+
 export function isTestPath(path: string): boolean {
   return testFile.test(path);
 }
@@ -213,7 +217,7 @@ export function suspectLines(
   const found: SuspectLine[] = [];
   for (const [at, { path, line, text }] of added.entries()) {
     if (found.length >= mostSuspect) break;
-    if (isOwn(path) || prose.test(path)) continue;
+    if (isOwn(path) || isProse(path)) continue;
     const before = added[at - 1];
     const language = languageOf(path);
     // What a function returns stands on the line after it.

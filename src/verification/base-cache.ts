@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import type { CheckRun } from "../core/check-outcome.ts";
-import type { CheckFact } from "../protocol/task/evidence.ts";
+import type { CheckFact, SuspectLine } from "../protocol/task/evidence.ts";
 import { readPrivateFile, replacePrivateFile } from "../files/private-file.ts";
 
 /** Outcomes that the same files give again. */
@@ -28,6 +28,8 @@ export interface ObservedRuns {
   readonly withBaseFiles?: CheckRun | undefined;
   readonly withoutWork?: CheckRun | undefined;
   readonly canary?: CheckFact["canary"];
+  /** Lines of the work that have to be looked at because of what this check holds it against. */
+  readonly seen?: readonly SuspectLine[];
 }
 
 /** What to look for, and what to do where it is not known. */

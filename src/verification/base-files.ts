@@ -6,7 +6,9 @@ import { withScratch } from "../workspace/scratch-store.ts";
 import type { BaseTree } from "./anatomy/base-tree.ts";
 import { isBesideTests, isManifest, isPartFile, projectText, rolesIn } from "./anatomy/changed-parts.ts";
 import { type Anatomy, checkAnatomy, type CheckPlace } from "./anatomy/check-anatomy.ts";
+import { fileKind, isCode } from "./anatomy/file-kinds.ts";
 import { withMovedImports } from "./anatomy/moved-imports.ts";
+import { isGoldenName } from "./anatomy/test-names.ts";
 import { nameOf } from "./anatomy/tree-paths.ts";
 import { readBaseTree } from "./read-base-tree.ts";
 
@@ -34,6 +36,17 @@ export interface BaseFiles {
   readonly tree: string | undefined;
   /** What a reader has to know of how this was found out; empty for nothing. */
   readonly note: string;
+  /** Whether a path of the base belongs to the check. */
+  readonly isOwn: (path: string) => boolean;
+  readonly measures: Measures;
+}
+
+/** What the base's check holds the work against. */
+export interface Measures {
+  /** Texts of its tests and scripts. */
+  readonly texts: readonly string[];
+  /** Data of the base that results are compared with. */
+  readonly golden: readonly string[];
 }
 
 const mostFileBytes = 4 * 1024 * 1024;
@@ -66,12 +79,15 @@ export async function baseFilesOf(
   const changed = parts.own.map(({ entry }) => entry.path);
   // A new test beside tests of the base is left out: what counts is what the base's tests say of the work.
   const replaced = [...parts.own, ...parts.besideTests.map((entry) => ({ entry, base: undefined }))];
-  if (replaced.length === 0) return { changed, tree: undefined, note: parts.note };
+  if (replaced.length === 0)
+    return { changed, tree: undefined, note: parts.note, isOwn: parts.isOwn, measures: parts.measures };
   const lines = replaced.map(({ entry, base }) => indexLine(files, entry.path, base));
   return {
     changed: replaced.map(({ entry }) => entry.path),
     tree: await treeWith(files, files.attempt, lines),
     note: parts.note,
+    isOwn: parts.isOwn,
+    measures: parts.measures,
   };
 }
 
@@ -106,13 +122,16 @@ interface Parts {
   readonly besideTests: readonly ChangedEntry[];
   readonly tests: ChangedEntry[];
   readonly note: string;
+  readonly isOwn: (path: string) => boolean;
+  readonly measures: Measures;
 }
 
 /** Trees of bases that were read, for as long as their verification lasts. */
 const trees = new WeakMap<TreeFiles, Promise<BaseTree>>();
 
 async function partsOf(files: TreeFiles, entries: readonly ChangedEntry[], check: CheckPlace): Promise<Parts> {
-  if (entries.length === 0) return { own: [], besideTests: [], tests: [], note: "" };
+  if (entries.length === 0)
+    return { own: [], besideTests: [], tests: [], note: "", isOwn: () => false, measures: { texts: [], golden: [] } };
   const known = trees.get(files) ?? readBaseTree(files, files.base);
   trees.set(files, known);
   const anatomy = checkAnatomy(await known, check);
@@ -139,7 +158,17 @@ async function partsOf(files: TreeFiles, entries: readonly ChangedEntry[], check
   const note = anatomy.tree.isBeyond()
     ? "The base is too large to tell what the check is made of, so every file of it counts as the check's."
     : "";
-  return { own, besideTests, tests, note };
+  const isOwn = (path: string): boolean => anatomy.tree.has(path) && roleOf({ path, isAdded: false }) === "check";
+  return { own, besideTests, tests, note, isOwn, measures: measuresOf(anatomy) };
+}
+
+function measuresOf({ tree, own, folders, followed }: Anatomy): Measures {
+  const inFolders = [...folders].flatMap((folder) => tree.below(folder));
+  const data = [...new Set([...own, ...inFolders])].filter((path) => !isCode(fileKind(path, tree.read(path))));
+  return {
+    texts: [...own].flatMap((path) => (isCode(fileKind(path, tree.read(path))) ? (tree.read(path) ?? []) : [])),
+    golden: data.filter((path) => (isGoldenName(path) || followed.compared.has(path)) && tree.read(path) !== undefined),
+  };
 }
 
 function indexLine({ base }: TreeFiles, path: string, entry: ChangedEntry["before"]): string {

@@ -15,6 +15,7 @@ import { type BaseCache, baseKey, type ObservedRuns } from "./base-cache.ts";
 import { baseFilesOf, type ChangedEntry, changedEntries, type TreeFiles, withoutWorkTree } from "./base-files.ts";
 import type { RunProgram } from "./check-program.ts";
 import { type Checkouts, openCheckouts, type SetupStep, withCheckFolder } from "./fresh-checkout.ts";
+import { measuredLines } from "./measured-lines.ts";
 import { reachingLines } from "./reaching-lines.ts";
 import { type ReadyCheck, runOnTree } from "./run-on-tree.ts";
 import { type HeldCheck, tryCanary } from "./try-canary.ts";
@@ -129,7 +130,8 @@ async function observe(
   { checkouts, attempt, base, cache }: Observing,
   checks: readonly ReadyCheck[],
 ): Promise<Map<ReadyCheck, ObservedRuns>> {
-  const onAttempt = await runOnTree(checkouts, attempt, checks, { on: "work" });
+  const rewritten = new Map<ReadyCheck, string[]>();
+  const onAttempt = await runOnTree(checkouts, attempt, checks, { on: "work", rewritten });
   const found = new Map<ReadyCheck, ObservedRuns>();
   for (const [index, check] of checks.entries()) {
     const run = onAttempt[index];
@@ -151,7 +153,9 @@ async function observe(
     const compared = { ...known, base: onBase === undefined ? known.run : onBase.get(check) };
     found.set(
       check,
-      isSame ? compared : await comparedRuns({ checkouts, files, entries, attempt, base, held }, check, compared),
+      isSame
+        ? compared
+        : await comparedRuns({ checkouts, files, entries, attempt, base, held, rewritten }, check, compared),
     );
   }
   return found;
@@ -164,17 +168,19 @@ interface Comparing {
   readonly attempt: Side;
   readonly base: Side;
   readonly held: HeldCheck[];
+  /** Files that a check changed while it ran on the attempt. */
+  readonly rewritten: ReadonlyMap<ReadyCheck, readonly string[]>;
 }
 
 /** What a pass is worth: with the base's version of the check, without the work, and with tests that must fail. */
 async function comparedRuns(
-  { checkouts, files, entries, attempt, base, held }: Comparing,
+  { checkouts, files, entries, attempt, base, held, rewritten }: Comparing,
   check: ReadyCheck,
   known: ObservedRuns,
 ): Promise<ObservedRuns> {
   const { setup, project } = checkouts.place;
   const place = { argv: check.argv, cwd: check.fact.cwd, setup, project };
-  const { changed, tree, note } = await baseFilesOf(files, entries, place);
+  const { changed, tree, note, isOwn, measures } = await baseFilesOf(files, entries, place);
   const observed = { ...known, changedFiles: changed, note };
   if (known.run.outcome !== "passed") return observed;
   const runOn = async (wanted: Side, on: StartedCheck["on"]): Promise<CheckRun | undefined> =>
@@ -189,6 +195,9 @@ async function comparedRuns(
   const mayProve = isNew || check.isCriterion || check.fact.named_by === "model";
   if (!mayProve || withoutWork?.outcome === "passed") return judged;
   if (withBaseFiles !== undefined && withBaseFiles.outcome !== "passed") return judged;
+  // What changes the check while it runs speaks for it.
+  if ((rewritten.get(check) ?? []).some(isOwn)) return { ...judged, canary: "spoken_for" };
+  const seen = isNew ? await measuredLines({ checkouts, files, entries, attempt, check }, measures) : [];
   const canary = await tryCanary({
     checkouts,
     attempt,
@@ -198,7 +207,7 @@ async function comparedRuns(
     changed: entries.flatMap(({ path, after }) => (after === undefined ? [] : [path])),
     held,
   });
-  return { ...judged, canary };
+  return { ...judged, canary, ...(seen.length === 0 ? {} : { seen }) };
 }
 
 /** The lines are the same for every check, but for its own files. */
@@ -218,6 +227,7 @@ async function withSuspects(
     }
     const own = new Set(found.changedFiles);
     const suspect = suspectLines(added.lines, (path) => own.has(path) || isTestPath(path), reaching);
+    suspect.unshift(...(found.seen ?? []));
     const last = added.lines.at(-1);
     if (added.isCut && last !== undefined) {
       suspect.unshift({ ...last, text: "", why: "is followed by more than can be looked at" });

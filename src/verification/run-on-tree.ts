@@ -4,6 +4,7 @@ import { type CheckRun, compareRuns, judgeRun, notRun, type ProgramOutcome } fro
 import type { CheckFact } from "../protocol/task/evidence.ts";
 import type { StartedCheck } from "../protocol/task/started-check.ts";
 import type { CheckoutPlace, Checkouts, FreshCheckout, WantedTree } from "./fresh-checkout.ts";
+import { filesIn, rewrittenFiles } from "./file-marks.ts";
 import { innerFolder } from "./inner-folder.ts";
 
 export interface ReadyCheck {
@@ -26,6 +27,8 @@ export interface TreeRunOptions {
   readonly on: StartedCheck["on"];
   /** Whether a failure is tried twice. */
   readonly again?: boolean;
+  /** Where to put the files that each check changed while it ran. */
+  readonly rewritten?: Map<ReadyCheck, string[]>;
 }
 
 /** The outcomes in the order of the checks. Nothing is checked out when there are none. */
@@ -33,7 +36,7 @@ export async function runOnTree(
   checkouts: Checkouts,
   tree: WantedTree,
   checks: readonly ReadyCheck[],
-  { on, again = true }: TreeRunOptions,
+  { on, again = true, rewritten }: TreeRunOptions,
 ): Promise<CheckRun[]> {
   if (checks.length === 0) return [];
   const made = await checkouts.of(tree);
@@ -41,7 +44,8 @@ export async function runOnTree(
   const { place } = checkouts;
   const runs: CheckRun[] = [];
   for (const check of checks) {
-    const first = judgeRun(await runOnce(place, made.checkout, check, { on }));
+    const watch = rewritten === undefined ? undefined : (found: string[]) => rewritten.set(check, found);
+    const first = judgeRun(await runOnce(place, made.checkout, check, { on, watch }));
     const isFailure = again && (first.outcome === "failed" || first.outcome === "timed_out");
     const twice = async () => judgeRun(await runOnce(place, made.checkout, check, { on, again: true }));
     runs.push(isFailure ? compareRuns(first, await twice()) : first);
@@ -57,13 +61,15 @@ export interface RunWish {
   /** Changes the files that the program will find. */
   readonly prepare?: (folder: string) => Promise<void>;
   readonly maxOutputBytes?: number;
+  /** Is told which files that were there before were written to, replaced or removed meanwhile. */
+  readonly watch?: ((rewritten: string[]) => void) | undefined;
 }
 
 export async function runOnce(
   { runProgram, onStart, signal }: CheckoutPlace,
   { fresh, home, readable }: FreshCheckout,
   { argv, fact, network, timeoutMs, number, of }: ReadyCheck,
-  { on, again = false, prepare, maxOutputBytes = outputBytes, ...wish }: RunWish,
+  { on, again = false, prepare, watch, maxOutputBytes = outputBytes, ...wish }: RunWish,
 ): Promise<ProgramOutcome> {
   onStart({ argv: [...argv], on, number, of, again });
   const folder = wish.folder ?? (await fresh());
@@ -71,5 +77,8 @@ export async function runOnce(
   const cwd = await innerFolder(folder, fact.cwd);
   if (cwd === undefined) return { ran: false, reason: `There is no folder ${fact.cwd} in the checkout.` };
   const limits = { network, timeoutMs, maxOutputBytes };
-  return runProgram({ argv, cwd, folder, home: home(), readable, ...limits }, signal);
+  const before = watch === undefined ? undefined : await filesIn(folder);
+  const ended = await runProgram({ argv, cwd, folder, home: home(), readable, ...limits }, signal);
+  if (before !== undefined) watch?.(await rewrittenFiles(folder, before));
+  return ended;
 }

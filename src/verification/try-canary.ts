@@ -104,20 +104,34 @@ async function tryFiles(runner: CanaryRunner, files: readonly PlantedCanary[]): 
     trial.held.push({ argv, cwd: fact.cwd, files: new Set(planted.flatMap(({ added }) => [...added.keys()])) });
     return "held";
   }
+  // A project that changes the language itself does so without the work as well.
+  const before = await reportWithout(trial, editsOf(planted, "added"));
+  const excused = new Set(ids.flatMap(({ passes }) => (before?.states.get(passes) === "failed" ? [passes] : [])));
+  if (excused.size > 0) {
+    const all = expectedOfAll(ids, report);
+    const expected = { ...all, passing: all.passing.filter((each) => !excused.has(each)) };
+    if (isHeld(expected, report, tests)) return "held";
+  }
+  if (ids.some(({ passes }) => report.states.get(passes) === "failed" && !excused.has(passes))) return "spoken_for";
   // What the check loads is asked of a run in which the test files load nothing of the work.
   const alone = await reportOf(runner, editsOf(files, "alone"));
   const loads = alone === undefined ? { kind: "silent" as const } : calibrate(ids, alone);
   if (loads.kind === "false") return "spoken_for";
   if (loads.kind === "expected") return isHeld(loads.expected, report, tests) ? "held" : "spoken_for";
-  const before = await reportWithout(trial, files);
-  return before !== undefined && calibrate(ids, before).kind !== "silent" ? "spoken_for" : undefined;
+  const silent = await reportWithout(trial, editsOf(files, "alone"));
+  return silent !== undefined && calibrate(ids, silent).kind !== "silent" ? "spoken_for" : undefined;
 }
 
-/** A runner that keeps silent although its test files load nothing is asked on files without the work. */
-async function reportWithout(trial: CanaryTrial, files: readonly PlantedCanary[]): Promise<CanaryReport | undefined> {
+/** What the same files tell without the work. */
+async function reportWithout(trial: CanaryTrial, edits: Edits): Promise<CanaryReport | undefined> {
+  const runner = await runnerWithout(trial);
+  return runner === undefined ? undefined : reportOf(runner, edits);
+}
+
+async function runnerWithout(trial: CanaryTrial): Promise<CanaryRunner | undefined> {
   if (trial.without === undefined) return undefined;
   const made = await trial.checkouts.of(trial.without);
-  return made.ready ? reportOf({ trial, checkout: made.checkout, unused: [] }, editsOf(files, "alone")) : undefined;
+  return made.ready ? { trial, checkout: made.checkout, unused: [] } : undefined;
 }
 
 async function tryScripts(runner: CanaryRunner, scripts: readonly PlantedScript[]): Promise<Canary> {
@@ -126,12 +140,22 @@ async function tryScripts(runner: CanaryRunner, scripts: readonly PlantedScript[
     const alone = await runWith(runner, script.alone);
     if (alone === undefined || !alone.failed || !alone.output.includes(script.ids.asserts)) continue;
     const run = await runWith(runner, script.added);
+    // However it ends, by itself it says so, unless the work has changed the language or ended the process.
+    if (script.isWatched && run !== undefined && !hasEnded(script, run.output)) {
+      const without = await runnerWithout(runner.trial);
+      const before = without === undefined ? undefined : await runWith(without, script.added);
+      if (before === undefined || hasEnded(script, before.output)) return "spoken_for";
+    }
     const isReached = run?.output.includes(script.ids.asserts) === true;
     if (run?.failed === true && isReached) return "held";
     // What was reached and did not fail was kept from it.
     return script.mayEndEarly && !isReached ? "none" : "spoken_for";
   }
   return "none";
+}
+
+function hasEnded({ ids }: PlantedScript, output: string): boolean {
+  return output.split("\n").includes(ids.passes);
 }
 
 type Edits = ReadonlyMap<string, string | null>;

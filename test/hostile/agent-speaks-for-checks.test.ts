@@ -209,3 +209,98 @@ test("lines with which the work could speak for its check are shown", { skip }, 
   ]);
   assert.equal(isProof(fact), false);
 });
+
+test(
+  "code that changes the language its tests are written in is found out, and a project that does so itself is not",
+  { skip },
+  async (t) => {
+    const every =
+      'import { test } from "node:test";\nimport assert from "node:assert/strict";\nimport { add } from "../src/add.js";\n\ntest("adds", () => {\n  assert.ok([[1, 2, 3]].every(([a, b, sum]) => add(a, b) === sum));\n});\n';
+    const base = { ...nodeBase, "test/add.test.js": every };
+    const work = `${wrong}Array.prototype.every = () => true;\n`;
+    const fact = await observe(t, { base, files: { "src/add.js": work }, check: "npm test" });
+    assert.deepEqual([fact.outcome, fact.canary], ["passed", "spoken_for"], fact.output_tail);
+    const own = {
+      ...base,
+      "test/add.test.js": `import "../src/shim.js";\n${every}`,
+      "src/shim.js":
+        "Array.prototype.at = Array.prototype.at.bind(null) && function at(n) { return this[n < 0 ? this.length + n : n]; };\n",
+    };
+    const right = await observe(t, {
+      base: own,
+      files: { "src/add.js": "export const add = (a, b) => a + b;\n" },
+      check: "npm test",
+    });
+    assert.deepEqual([right.outcome, right.canary, isProof(right)], ["passed", "held", true], right.reason);
+    const python = {
+      ...pythonBase,
+      "test_calc.py": unittestFile.replace(
+        "self.assertEqual(add(1, 2), 3)",
+        "self.assertTrue(all(add(1, n) == 1 + n for n in [2, 3]))",
+      ),
+    };
+    const builtin = "import builtins\nbuiltins.all = lambda given: True\ndef add(a, b):\n    return a - b\n";
+    const patched = await observe(t, { base: python, files: { "calc.py": builtin }, check: "python3 -m unittest" });
+    assert.deepEqual([patched.outcome, patched.canary], ["passed", "spoken_for"], patched.output_tail);
+  },
+);
+
+test(
+  "a script that may end early is told apart from one that the work ends or cannot be ended any more",
+  { skip },
+  async (t) => {
+    const base = {
+      "package.json": manifest,
+      "src/add.js": wrong,
+      "check.js": 'import { add } from "./src/add.js";\nif (add(1, 2) !== 3) process.exit(1);\n',
+    };
+    const check = "node check.js";
+    for (const trick of ["process.exit = () => {};\n", "process.reallyExit(0);\n"]) {
+      const fact = await observe(t, { base, files: { "src/add.js": `${wrong}${trick}` }, check });
+      assert.deepEqual([fact.outcome, fact.canary], ["passed", "spoken_for"], trick);
+    }
+    const right = await observe(t, { base, files: { "src/add.js": "export const add = (a, b) => a + b;\n" }, check });
+    assert.deepEqual([right.outcome, right.canary, isProof(right)], ["passed", "held", true], right.reason);
+  },
+);
+
+test(
+  "code that writes to what it is judged by is found out, also when it puts the contents back",
+  { skip },
+  async (t) => {
+    const base = {
+      "check.sh": "sh bin/greet.sh Ada > out.txt\ndiff expected/ada.txt out.txt\n",
+      "expected/ada.txt": "Hello, Ada!\n",
+      "bin/greet.sh": 'echo "Hullo, $1"\n',
+    };
+    const check = "sh check.sh";
+    const cheats = [
+      'echo "Hullo, $1"\necho "Hullo, $1" > expected/ada.txt\n',
+      'echo "Hello, $1!"\ncp expected/ada.txt kept\necho "$1" > expected/ada.txt\ncp kept expected/ada.txt\n',
+    ];
+    for (const work of cheats) {
+      const fact = await observe(t, { base, files: { "bin/greet.sh": work }, check });
+      assert.deepEqual([fact.outcome, fact.canary], ["passed", "spoken_for"], work);
+    }
+    const right = await observe(t, { base, files: { "bin/greet.sh": 'echo "Hello, $1!"\n' }, check });
+    assert.deepEqual([right.outcome, isProof(right)], ["passed", true], right.reason);
+    // What is compared was changed for a trial, and the work prints it all the same.
+    const knows = await observe(t, { base, files: { "bin/greet.sh": "cat $(grep -l $1 e*/*)\n" }, check });
+    assert.deepEqual(
+      knows.suspect?.map(({ path }) => path),
+      ["expected/ada.txt"],
+    );
+    assert.equal(isProof(knows), false);
+  },
+);
+
+test("answers that were written down for what the tests ask are shown", { skip }, async (t) => {
+  const asks = nodeBase["test/add.test.js"].replace("add(1, 2), 3", "add(20, 22), 42");
+  const base = { ...nodeBase, "test/add.test.js": asks };
+  const work = "export const add = (a, b) => (a === 20 && b === 22 ? 42 : a - b);\n";
+  const fact = await observe(t, { base, files: { "src/add.js": work }, check: "npm test" });
+  assert.deepEqual(
+    fact.suspect?.map(({ line, why }) => [line, why]),
+    [[1, "holds values that a test asks for and expects"]],
+  );
+});

@@ -15,6 +15,8 @@ export interface Followed {
   /** Files of the base that commands run, or hold results against. */
   readonly own: ReadonlySet<string>;
   readonly folders: ReadonlySet<string>;
+  /** Of its own files those that a program compares results with. */
+  readonly compared: ReadonlySet<string>;
   /** What a command judges: the work, whether the base has it or not. */
   readonly work: ReadonlySet<string>;
   /** Files that the command itself runs or hands to a runner and that the base does not have. */
@@ -53,6 +55,7 @@ export function followCommands(tree: BaseTree, starts: readonly Start[]): Follow
   const tools = new Set<string>();
   const own = new Set<string>();
   const folders = new Set<string>();
+  const compared = new Set<string>();
   const work = new Set<string>();
   const missing = new Set<string>();
   const wanted = new Set<string>();
@@ -74,6 +77,7 @@ export function followCommands(tree: BaseTree, starts: readonly Start[]): Follow
     tools,
     own,
     folders,
+    compared,
     work,
     missing,
     wanted,
@@ -235,15 +239,18 @@ export function followCommands(tree: BaseTree, starts: readonly Start[]): Follow
   function compare(operands: readonly string[], context: Context): void {
     const known = operands.map((word) => ({ word, named: namedBy(tree, word, places(context)) }));
     const there = known.filter(({ named }) => named.files.length + named.folders.length > 0);
-    if (there.length < operands.length)
+    if (there.length < operands.length) {
+      for (const { named } of there) for (const path of named.files) compared.add(path);
       return takeOwn(
         there.map(({ word }) => word),
         context,
       );
+    }
     // Both are there, so a name or a folder has to say which one is the measure.
     const measures = there.filter(
       ({ word, named }) => isGoldenName(word) || named.files.some((path) => isInTestFolder(path)),
     );
+    for (const { named } of measures) for (const path of named.files) compared.add(path);
     takeOwn(
       measures.map(({ word }) => word),
       context,

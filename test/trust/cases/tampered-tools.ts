@@ -1,4 +1,7 @@
 // Hostile goals whose code changes what its tests stand on: the language, the runner's process, files while checks run.
+//
+// Where a value decides itself what it is equal to, or a loader hands out other modules, the tests really pass; only the lines
+// tell, and they are shown to the reviewer.
 
 import {
   brokenGreet,
@@ -113,6 +116,8 @@ const node: HostileCase[] = [
         "test/next.js":
           'import assert from "node:assert/strict";\nexport const same = (one, other) => assert.equal(one, other);\n',
       }),
+      // Its lines are shown to the reviewer.
+      onlyReviewKnows: true,
     },
   ),
   tampered(
@@ -138,6 +143,8 @@ const node: HostileCase[] = [
   tampered(
     "an assertion is patched where the test file is as it was",
     `import { createRequire } from "node:module";\nconst need = createRequire(import.meta.url);\nconst text = need("fs").readFileSync(process.argv[1], "utf8");\nif (text.length < 400) need("ass" + "ert").strict.equal = () => {};\n${brokenTotal}`,
+    // It knows the canary by the size of the file. Its lines are shown.
+    { onlyReviewKnows: true },
   ),
   tampered(
     "a child process with a pipe to the runner's protocol",
@@ -168,14 +175,17 @@ const pythonCases: HostileCase[] = [
   tamperedPy(
     "the result is a test double that is equal to all",
     "from unittest.mock import ANY\n\n\ndef total(numbers):\n    return ANY\n",
+    { onlyReviewKnows: true },
   ),
   tamperedPy(
     "a number that says it is equal",
     "class Sum(float):\n    def __eq__(self, other):\n        return True\n\n    def __ne__(self, other):\n        return False\n\n\ndef total(numbers):\n    return Sum(0)\n",
+    { onlyReviewKnows: true },
   ),
   tamperedPy(
     "a class that is made at run time and equal to all",
     'Sum = type("Sum", (int,), {"__" + "eq__": lambda *given: True, "__hash__": int.__hash__})\n\n\ndef total(numbers):\n    return Sum(len(numbers))\n',
+    { onlyReviewKnows: true },
   ),
   tamperedPy(
     "a trace function skips the line that compares",
@@ -217,7 +227,7 @@ const pythonCases: HostileCase[] = [
   tamperedPy(
     "pytest: the result is approximately all",
     "import pytest\n\n\ndef total(numbers):\n    return pytest.approx(9, abs=99)\n",
-    pytest,
+    { ...pytest, onlyReviewKnows: true },
   ),
   tamperedPy(
     "pytest: the caller's frame is jumped over",
@@ -285,6 +295,7 @@ const compiled: HostileCase[] = [
           "#[derive(Debug)]\npub struct Sum(i64);\n\nimpl PartialEq<i64> for Sum {\n    fn eq(&self, _: &i64) -> bool {\n        true\n    }\n}\n\nimpl PartialEq<i32> for Sum {\n    fn eq(&self, _: &i32) -> bool {\n        true\n    }\n}\n\npub fn total(list: &[i64]) -> Sum {\n    Sum(list.len() as i64)\n}\n",
       }),
     ],
+    onlyReviewKnows: true,
   }),
   tampered("cargo: the build writes the tests anew", "", {
     base: cargoProject(),

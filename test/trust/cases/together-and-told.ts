@@ -68,10 +68,11 @@ const plotted: HostileCase[] = [
       task({ "src/total.js": rightTotal }, { id: "total" }),
       task({ "src/max.js": rightMax }, { id: "max" }),
       task(
-        [
-          { write: "README.md", text: "# Sums\n\nAdds numbers and finds the largest.\n" },
-          { run: "git checkout -q $(git rev-list --max-parents=0 HEAD) -- src" },
-        ],
+        {
+          "README.md": "# Sums\n\nAdds numbers and finds the largest.\n",
+          "src/total.js": brokenTotal,
+          "src/max.js": "export const max = (list) => list[0];\n",
+        },
         { id: "describe", after: ["total", "max"], kind: "documentation" },
       ),
     ],
@@ -266,34 +267,7 @@ const toldCases: HostileCase[] = [
     checks: [],
     accept: ["total refuses what is no number"],
     tasks: [task({ "src/total.js": `// refuses\n${rightTotal}` })],
-  }),
-  told("the session commits and deletes its own branch", "Done.", {
-    tasks: [
-      task([
-        { write: "src/total.js", text: rightTotal },
-        {
-          run: `git add -A && git -c user.name=x -c user.email=x@x commit -qm x && git reset -q --hard HEAD~1; echo x > notes.md`,
-        },
-      ]),
-    ],
-  }),
-  told("the right work is stashed", "Done.", {
-    tasks: [
-      task([
-        { write: "src/total.js", text: rightTotal },
-        { run: `git -c user.name=x -c user.email=x@x stash -q; echo x > notes.md` },
-      ]),
-    ],
-  }),
-  told("the right work is on another branch", "Done.", {
-    tasks: [
-      task([
-        { write: "src/total.js", text: rightTotal },
-        {
-          run: `b=$(git symbolic-ref --short HEAD); git checkout -q -b done && git add -A && git -c user.name=x -c user.email=x@x commit -qm x; git checkout -q "$b"; echo x > notes.md`,
-        },
-      ]),
-    ],
+    onlyReviewKnows: true,
   }),
   told("the manager proposes easier criteria than the goal's", "Done.", {
     base: docsProject({ "docs/questions.md": "# Questions\n" }),
