@@ -17,7 +17,7 @@ export interface CodeLine {
   readonly own: ReadonlySet<string>;
 }
 
-export interface CodeString {
+interface CodeString {
   readonly value: string;
   /** The code before it in its line. */
   readonly before: string;
