@@ -288,7 +288,7 @@ test(
 );
 
 steeringCases(() => ({ page, url, tutti, repository }));
-reportCases(() => ({ page, url, tutti, repository }));
+reportCases(() => ({ page, url, tutti }));
 taskPageCases(() => ({ page, url, tutti, repository }));
 
 async function treeUse(task: string): Promise<{ tokens: number }> {

@@ -2,17 +2,19 @@
 import { test } from "node:test";
 
 import { skipUnconfined as skip } from "../support/assignment-kit.ts";
+import { testRepository } from "../support/git-kit.ts";
 import { delegate } from "../support/manager-kit.ts";
 import type { WebScene } from "./task-page-cases.ts";
 
 const person = { kind: "person", name: "Ada" } as const;
 
-export function reportCases(scene: () => WebScene): void {
+export function reportCases(scene: () => Omit<WebScene, "repository">): void {
   test(
     "a goal that was not reached shows no full bar, counts its tasks, and says of each criterion what is missing",
     { skip },
-    async () => {
-      const { page, url, tutti, repository } = scene();
+    async (t) => {
+      const { page, url, tutti } = scene();
+      const repository = testRepository(t, { "total.txt": "3\n", "check.sh": 'test "$(cat total.txt)" = 4\n' });
       const rules = [
         { agent: "manager", raw: delegate([{ id: "total", prompt: "Write it.", kind: "code_change", workdir: "." }]) },
         { agent: "worker", turn: 0, call: [{ tool: "write", args: { path: "total.txt", content: "4\n" } }] },

@@ -193,6 +193,20 @@ test("scripts, hooks and folders that the words of a check name are its own", ()
     );
 });
 
+test("what `find` finds belongs to the check where it is run, and is the work where it is looked at", () => {
+  const base = { "ci/deep/one.sh": "test 1 = 2\n", "ci/data.txt": "", "bin/greet.sh": "" };
+  const changed = Object.keys(base);
+  for (const line of [
+    'for one in $(find ci -name "*.sh" -perm -u+x); do sh "$one" || exit 1; done',
+    "find ci -name '*.sh' -exec sh {} \\;",
+    'find ci -name "*.sh" | while read -r one; do sh "$one"; done',
+  ]) {
+    assert.deepEqual(own(["sh", "check.sh"], { ...base, "check.sh": line }, changed), ["ci/deep/one.sh"], line);
+  }
+  const looks = 'for one in $(find ci -name "*.sh"); do node --check "$one"; grep -q 1 "$one" || exit 1; done';
+  assert.deepEqual(own(["sh", "check.sh"], { ...base, "check.sh": looks }, changed), []);
+});
+
 test("an added file stays, unless a runner loads it unasked, or it takes the place of a library, a dependency or a helper", () => {
   const js = {
     ...node,

@@ -124,11 +124,18 @@ export function followCommands(tree: BaseTree, starts: readonly Start[]): Follow
     const commands = shellCommands(text);
     const read = commands.map(({ words, isList }) => (isList ? undefined : readCommand(words)));
     const runsWork = read.some((each) => each !== undefined && !/^(?:judge|compare|quiet)$/.test(each.kind));
+    // What a shell or an interpreter gets as a variable, such as the one of a loop, is run.
+    const runsNamed = read.some((each) => isRunner(each) && /^["']?\$/.test(each?.args[0] ?? ""));
     let { cwd } = context;
     for (const [index, command] of commands.entries()) {
       if (command.isList) {
         if (runsWork) takeOwn(command.words, { ...context, cwd });
         else takeWork(command.words, { ...context, cwd });
+        continue;
+      }
+      const found = read[index]?.tool === "find" ? foundBy(command.words, runsNamed) : [];
+      if (found.length > 0) {
+        takeOwn(found, { ...context, cwd });
         continue;
       }
       const target = command.words[1];
@@ -403,4 +410,20 @@ function valueOf(args: readonly string[], ...names: readonly string[]): string |
   if (at !== -1) return args[at + 1];
   const joinedWord = args.find((word) => names.some((name) => name.startsWith("--") && word.startsWith(`${name}=`)));
   return joinedWord?.slice(joinedWord.indexOf("=") + 1);
+}
+
+function isRunner(read: ReadCommand | undefined): boolean {
+  return read?.kind === "shell" || read?.kind === "interpreter";
+}
+
+/** The patterns of what `find` finds; none where nothing of it is run. */
+function foundBy([, ...args]: readonly string[], isRun: boolean): string[] {
+  const at = args.findIndex((word) => /^[-(!]/.test(word));
+  const [places, tests] = at === -1 ? [args, []] : [args.slice(0, at), args.slice(at)];
+  const exec = tests.findIndex((word) => /^-(?:exec|execdir|ok)$/.test(word));
+  const runs = exec === -1 ? undefined : readCommand(tests.slice(exec + 1));
+  if (!isRun && !(isRunner(runs) && runs?.args[0] === "{}")) return [];
+  const names = tests.flatMap((word, index) => (tests[index - 1] === "-name" ? [word] : []));
+  const all = names.length === 0 ? ["*"] : names;
+  return (places.length === 0 ? ["."] : places).flatMap((place) => all.map((name) => `${place}/**/${name}`));
 }
