@@ -13,7 +13,12 @@ const concurrency = availableParallelism() + 1;
 const args = ["--test", `--test-concurrency=${concurrency}`, ...(named.length > 0 ? named : everything)];
 
 // Each file runs in a process of its own, and many start further ones: the compiled sources are kept for all of them.
-const env = { ...process.env, NODE_COMPILE_CACHE: join(project, "node_modules", ".cache", "compiled-tests") };
+// Tests read the texts of an installed command.
+const env = {
+  ...process.env,
+  TUTTI_COMMAND: "tutti",
+  NODE_COMPILE_CACHE: join(project, "node_modules", ".cache", "compiled-tests"),
+};
 const child = spawn(process.execPath, args, { cwd: project, env, stdio: "inherit" });
 const [code] = await once(child, "exit");
 process.exitCode = typeof code === "number" ? code : 1;

@@ -61,6 +61,12 @@ export const examples: readonly Example[] = [
     run: "tutti models test rehearsal/script --state state",
   },
   {
+    command: "models add",
+    about:
+      "See what a server with models on this machine would add to your config; without the last options, it is asked",
+    run: "tutti models add http://127.0.0.1:8080/v1 --model qwen3-coder --offline --dry-run --state state",
+  },
+  {
     command: "models login",
     about:
       "Keep the key of a provider in the state folder, from a file or a password manager; without a pipe, you are asked",

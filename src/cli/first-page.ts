@@ -1,5 +1,6 @@
 // What `tutti` alone prints: what to do first, and where to read on. It fits a terminal of 80 by 24.
 import { bold, dim } from "./terminal/style.ts";
+import { asTyped } from "./terminal/typed-command.ts";
 
 interface Section {
   readonly title: string;
@@ -43,10 +44,14 @@ const about = "Tutti has AI agents reach your goal,\nand verifies what they did.
 
 /** Below `columns` that fit both, what a command is for stands on a line of its own. */
 export function firstPage(columns: number): string {
-  const lines = sections.flatMap((section) => section.lines);
+  const typed = sections.map(({ title, lines: own }) => ({
+    title,
+    lines: own.map(([command, purpose]) => [asTyped(command), purpose] as const),
+  }));
+  const lines = typed.flatMap((section) => section.lines);
   const widest = Math.max(...lines.map(([command]) => command.length));
   const fits = lines.every(([, purpose]) => 2 + widest + 2 + purpose.length < columns);
-  const shown = sections.map(({ title, lines: own }) =>
+  const shown = typed.map(({ title, lines: own }) =>
     [
       bold(title),
       ...own.map(([command, purpose]) =>

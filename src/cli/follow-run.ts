@@ -79,7 +79,9 @@ function unknownPriceWarning(display: Display | undefined): TaskListener {
     if (isSaid || !tree.unpriced) return;
     isSaid = true;
     display?.pause();
-    warn("the price of a model is not known, so its calls count as free; `prices` in the config sets one");
+    warn(
+      "the price of a model is not known, so the budget counts its calls as $0; set it under `prices` in the config",
+    );
     display?.resume();
   };
 }

@@ -17,8 +17,10 @@ import { declareTaskCommands } from "./declare/task-commands.ts";
 import { declareWorkspaceCommands } from "./declare/workspace-commands.ts";
 import { declareTarget, targetOf } from "./remote/declare-target.ts";
 import type { Target } from "./remote/find-target.ts";
+import { endingsTable } from "./endings.ts";
 import { examples, exitStatuses } from "./examples.ts";
 import { firstPage } from "./first-page.ts";
+import { asTyped } from "./terminal/typed-command.ts";
 import { fail, indent } from "./terminal/output.ts";
 import {
   exitWhenOutputCloses,
@@ -125,6 +127,10 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
+const endings: ReadonlySet<string> = new Set(
+  ["stop", "cancel", "kill", "pause", "down"].map((name) => `tutti ${name}`),
+);
+
 /** Below so many columns, the description of a command or an option stands below its name. */
 const narrowHelp = 70;
 
@@ -142,7 +148,7 @@ function addErrorsAndExamples(command: Command, path: string): void {
       const usage = { error: { code: "usage", message: withHint, retry: errorTable.usage.retry } };
       if (message === "") return;
       if (process.argv.includes("--json")) standardError.write(`${JSON.stringify(usage)}\n`);
-      else write(`tutti: ${withHint}\n`);
+      else write(asTyped(`tutti: ${withHint}\n`));
     },
   });
   if (standardOutput.isTerminal && standardOutput.columns < narrowHelp) {
@@ -153,6 +159,7 @@ function addErrorsAndExamples(command: Command, path: string): void {
   const own = examples.filter(
     (example) => `tutti ${example.command}`.startsWith(`${path} `) || `tutti ${example.command}` === path,
   );
+  if (endings.has(path)) command.addHelpText("after", `\n${endingsTable}`);
   if (own.length > 0 && path !== "tutti") {
     command.addHelpText("after", `\nExamples:\n${own.map((example) => indent(example.run)).join("\n\n")}`);
   }

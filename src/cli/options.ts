@@ -101,3 +101,13 @@ export function graceSeconds(text: string): number {
   }
   return value;
 }
+
+const longestTimeout = 3_600;
+
+export function timeoutSeconds(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value <= 0 || value > longestTimeout) {
+    throw new InvalidArgumentError(`It must be a number of seconds above 0, at most ${longestTimeout}.`);
+  }
+  return value;
+}

@@ -1,5 +1,7 @@
 // The command line's access to this machine. Each part is imported when it is first used, so that commands start fast.
 
+import { homedir } from "node:os";
+
 import type { Host } from "../host/host.ts";
 import { takeLock } from "../store/sqlite/lock.ts";
 import { pruneTrees } from "../store/sqlite/prune-trees.ts";
@@ -74,6 +76,7 @@ export const localHost: Host = {
       : `${folder}, readable by you alone`;
     return { place, ...(await import("./secrets/provider-keys.ts")).openProviderKeys(folder) };
   },
+  addModelServer: async (options) => (await import("./project/add-model-server.ts")).addModelServer(homedir(), options),
   async clusterKey(folder) {
     const { clusterKeyFile, findClusterKey, nextKeyFile, readNextKey } = await import("./cluster/find-cluster-key.ts");
     // Loaded only when they are needed, with the driver of the database.

@@ -6,6 +6,7 @@ import type { ServiceSetup } from "../protocol/api/service.ts";
 import type { TuttiError } from "../protocol/error.ts";
 import type { StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { TaskId } from "../protocol/ids.ts";
+import type { AddedServer, AddServerOptions } from "./model-server.ts";
 import type { Finding, Project, ProjectAgents, TrustedConfig, TrustedServer, TrustedSetting } from "./project.ts";
 
 interface Pruned {
@@ -173,6 +174,8 @@ export interface Host {
   /** Checks the database that is given, or that the node of the folder works on. No finding when there is none and none is asked for. */
   checkSharedDatabase(folder: string, database: GivenDatabase | undefined): Promise<readonly Finding[]>;
   storedKeys(folder: string): Promise<StoredKeys>;
+  /** Asks a server for its models, and sets it up in the user's own config. */
+  addModelServer(options: AddServerOptions): Promise<AddedServer>;
   clusterKey(folder: string): Promise<StoredClusterKey>;
   /**
    * Shows the address in the person's browser. Other users of the machine do not get to see it. False when there is no

@@ -23,7 +23,7 @@ export async function approvePlan(run: GoalRun, { tasks, dropped }: PlannedRound
   const own = goal.acceptance.filter(({ from }) => from === "person");
   const open = goal.acceptance.filter(({ confirmed }) => !confirmed);
   const { money_micro_usd, tokens } = goal.budget;
-  const estimate = `${tasks.length} tasks; all together may use at most ${tokens} tokens and $${(money_micro_usd / 1e6).toFixed(2)}`;
+  const estimate = `${tasks.length === 1 ? "1 task, which" : `${tasks.length} tasks, which together`} may use at most ${tokens} tokens and $${(money_micro_usd / 1e6).toFixed(2)}`;
   const question = [
     saidBy("Plan for", goal.text),
     ...shown.flatMap(({ planned, route }) => taskLines(planned, route)),

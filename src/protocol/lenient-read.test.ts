@@ -44,6 +44,19 @@ test("a value nested without end is refused, not followed", () => {
   assert.match(read.ok ? "" : describeIssues(read.issues), /^inner\[0\]\.inner\[0\].*…: is nested too deeply$/);
 });
 
+test("a field that is not there is called missing, and one of another kind is not", () => {
+  const read = readLenient(z.object({ content: z.unknown().nonoptional(), items: z.array(Shape) }), { items: [{}, 1] });
+  assert.ok(!read.ok);
+  assert.deepEqual(
+    read.issues.map(({ path, message }) => [path, message === "is missing"]),
+    [
+      ["content", true],
+      ["items[0].name", true],
+      ["items[1]", false],
+    ],
+  );
+});
+
 test("an issue is told with its path, one about the whole value without", () => {
   assert.equal(describeIssue({ path: "items[0].id", message: "is missing" }), "items[0].id: is missing");
   assert.equal(describeIssue({ path: "", message: "is not an object" }), "is not an object");

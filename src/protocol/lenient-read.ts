@@ -28,12 +28,23 @@ export function readLenient<S extends z.ZodType>(schema: S, value: unknown): Rea
   const tidied = tidy(schema, value, [], found);
   if (found.issues.length > 0) return { ok: false, issues: found.issues };
   const parsed = schema.safeParse(tidied);
-  if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) };
+  if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error, tidied) };
   return { ok: true, value: parsed.data, warnings: found.warnings };
 }
 
-export function issuesOf(error: z.ZodError): ReadIssue[] {
-  return error.issues.map((issue) => ({ path: pathText(issue.path), message: issue.message }));
+/** With the value that was read, a field that is not there is called missing; a schema only says what it expected. */
+export function issuesOf(error: z.ZodError, value?: unknown): ReadIssue[] {
+  return error.issues.map((issue) => {
+    const isMissing =
+      issue.code === "invalid_type" && issue.path.length > 0 && isRecord(value) && isAbsent(value, issue.path);
+    return { path: pathText(issue.path), message: isMissing ? "is missing" : issue.message };
+  });
+}
+
+function isAbsent(value: unknown, [name, ...rest]: Path): boolean {
+  if (name === undefined) return value === undefined;
+  if (typeof value !== "object" || value === null) return false;
+  return isAbsent(Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined, rest);
 }
 
 /** For people: the path first, unless the issue is about the value as a whole. */

@@ -41,7 +41,8 @@ export function bench(t: Pick<TestContext, "after">, { colors = false, home = ""
   const folder = mkdtempSync(join(tmpdir(), "tutti-cli-"));
   const state = join(folder, "state");
   const running = new Set<ChildProcess>();
-  const env = { ...process.env, NO_COLOR: colors ? "" : "1", ...(home === "" ? {} : { HOME: home }) };
+  const own = home === "" ? {} : { HOME: home };
+  const env = { ...process.env, TUTTI_COMMAND: "tutti", NO_COLOR: colors ? "" : "1", ...own };
   const full = (args: readonly string[]): string[] => [bin, ...args, "--state", state];
   t.after(() => {
     for (const child of running) child.kill("SIGKILL");

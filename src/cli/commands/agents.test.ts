@@ -409,7 +409,7 @@ describe("agents run on a terminal", { skip: noScript }, () => {
     const { status, shown } = await onTerminal([{ final: "hello", spend }], "y\r");
     assert.equal(status, 0, shown);
     assert.match(shown, /Go on\s+without\s+counting\s+it\?[\s\S]*15 tokens, and calls whose price is not known/);
-    assert.equal(shown.match(/its calls count as free/g)?.length, 1, "one warning");
+    assert.equal(shown.match(/the budget counts its calls as \$0/g)?.length, 1, "one warning");
   });
 
   test("Ctrl-C at a question leaves the run for later with status 130", async () => {

@@ -1,6 +1,7 @@
 // `tutti cancel`: cancels a task and all below it, through the daemon, or on the state itself while there is none.
 import type { Host } from "../../host/host.ts";
 import type { TaskId } from "../../protocol/ids.ts";
+import { tellBeforeEnd } from "../endings.ts";
 import { findTask } from "../find-id.ts";
 import { stateFolder } from "../state-folder.ts";
 import { writeJson, writeLine } from "../terminal/screen.ts";
@@ -22,13 +23,15 @@ export async function cancelCommand(host: Host, given: string, options: CancelOp
   );
 }
 
+const canceling = { verb: "canceling", what: "for good; workspaces stay" } as const;
+
 interface Canceled {
   readonly task: TaskId;
   readonly canceled: readonly TaskId[];
 }
 
 /** Starts no daemon: that would resume the task, and it may be canceled because it ends every process that does. */
-async function cancel(host: Host, given: string, { state, reason }: CancelOptions): Promise<Canceled> {
+async function cancel(host: Host, given: string, { state, reason, json }: CancelOptions): Promise<Canceled> {
   const folder = stateFolder(state);
   const tutti = await host.connect(folder);
   if (tutti === undefined) {
@@ -36,6 +39,7 @@ async function cancel(host: Host, given: string, { state, reason }: CancelOption
     let task: TaskId;
     try {
       task = await findTask(reader, given);
+      await tellBeforeEnd(reader, task, { ...canceling, json });
     } finally {
       await reader.close();
     }
@@ -43,6 +47,7 @@ async function cancel(host: Host, given: string, { state, reason }: CancelOption
   }
   try {
     const task = await findTask(tutti, given);
+    await tellBeforeEnd(tutti, task, { ...canceling, json });
     return { task, canceled: await tutti.cancel(task, reason) };
   } finally {
     await tutti.close();

@@ -71,17 +71,19 @@ async function showFiles({ files }: InitResult, dryRun: boolean): Promise<void> 
   }
 }
 
+/** One thing at a time: without a model, nothing else makes sense before there is one. */
 async function showNext({ providers, servers }: InitResult): Promise<void> {
-  const hasModel = providers.length > 0 || servers.length > 0;
-  const login = ["tutti models login anthropic", "keep a key of a provider (or openai, google, openrouter)"] as const;
-  const steps: readonly (readonly [string, string])[] = [
-    ...(hasModel ? [] : [login, ["tutti init", "again, for a policy with its models"] as const]),
-    ['tutti run "…"', "give Tutti a goal: it plans, has the work done, checks it and reports"],
-    ["tutti policy explain", "see which model does what"],
-    ["tutti trust", "agree to the files again after you edited them"],
-    ["tutti doctor", "see what is missing"],
-  ];
-  const width = Math.max(...steps.map(([command]) => command.length));
-  await writeLine("next:");
-  for (const [command, purpose] of steps) await writeLine(`  ${command.padEnd(width)}  ${dim(purpose)}`);
+  if (providers.length > 0 || servers.length > 0) {
+    await writeLine('Next: `tutti run "what you want"` plans it, has it done, checks it and reports.');
+    await writeLine(
+      dim("`tutti policy explain` says which model does what; after an edit of the files, `tutti trust`."),
+    );
+    return;
+  }
+  await writeLine("Next: give Tutti a model, by one of these, and run `tutti init` again.");
+  const ways = [
+    ["tutti models login anthropic", "keeps a key (or of openai, google, openrouter)"],
+    ["tutti models add http://127.0.0.1:8080/v1", "takes a server of yours, at its address"],
+  ] as const;
+  for (const [command, purpose] of ways) await writeLine(`  ${command}\n      ${dim(purpose)}`);
 }

@@ -1,5 +1,6 @@
 // `tutti kill`: ends a task and all below it at once, and removes their workspaces without losing work.
 import type { Host } from "../../host/host.ts";
+import { tellBeforeEnd } from "../endings.ts";
 import { findTask } from "../find-id.ts";
 import { person } from "../submit-answer.ts";
 import { note, writeJson, writeLine } from "../terminal/screen.ts";
@@ -17,7 +18,10 @@ export interface KillOptions {
 export async function killCommand(host: Host, given: string, options: KillOptions): Promise<void> {
   const { json, reason = `killed by ${person().name}` } = options;
   await withWorkspaces(host, options, async (tutti) => {
-    const killed = await tutti.killTask(await findTask(tutti, given), reason);
+    const named = await findTask(tutti, given);
+    const what = "at once and for good; workspaces are removed, and work that is not committed is saved first";
+    await tellBeforeEnd(tutti, named, { verb: "killing", what, json });
+    const killed = await tutti.killTask(named, reason);
     if (json === true) return writeJson(killed);
     const { task, canceled, workspaces } = killed;
     await writeLine(

@@ -8,6 +8,7 @@ import { findTask } from "../find-id.ts";
 import { pauseText } from "../pause-notice.ts";
 import { accountOf, outputView } from "../terminal/task-account.ts";
 import { writeJson, writeLine, writeUnbroken } from "../terminal/screen.ts";
+import { asTyped } from "../terminal/typed-command.ts";
 
 export interface ShowOptions {
   readonly state?: string;
@@ -23,7 +24,8 @@ export async function showCommand(host: Host, given: string, options: ShowOption
     const { runner } = await reader.task(task);
     const goal = runner === "manager" ? await reader.goalReport(goalOfTask(task)) : undefined;
     const command = (words: string): string => commandLine(options.state, words);
-    await writeUnbroken(accountOf(task, events, { ...outputView(options), now: Date.now(), command, goal }));
+    const shown = accountOf(task, events, { ...outputView(options), now: Date.now(), command, goal });
+    await writeUnbroken(asTyped(shown));
     const unfinished = !isSettled(events.reduce(foldTree, emptyTree(task)));
     if (unfinished && (await reader.paused())) await writeLine(pauseText(options.state));
   });

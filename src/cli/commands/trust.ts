@@ -4,12 +4,14 @@ import { z } from "zod";
 import { placed } from "../../protocol/routing/read-policy-file.ts";
 import type { Host } from "../../host/host.ts";
 import type { ConfigSettings, ConfigView, PolicyFileView, Project } from "../../host/project.ts";
+import { argvLine } from "../../protocol/argv-line.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { showServers, toolLine } from "../terminal/server-lines.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { printable, printableName } from "../terminal/printable.ts";
 import { writeJson, writeLine } from "../terminal/screen.ts";
+import { settingLines } from "../terminal/setting-lines.ts";
 import { bold, dim } from "../terminal/style.ts";
 
 export interface TrustOptions {
@@ -152,26 +154,33 @@ async function show({ folder, file, hash, files, packages, trusted, sets, server
   await writeLine(`  sha256    ${hash}`);
   await writeLine(`  files     ${files.map(printableName).join(", ")} ${dim(`in ${printableName(folder)}`)}`);
   if (packages.length > 0) await writeLine(`  packages  ${packages.map(printableName).join(", ")}`);
-  for (const line of workspaceLines(Object(sets)["workspaces"])) await writeLine(`  ${line}`);
   for (const line of servers) await writeLine(`  server    ${printable(line)}`);
-  await writeLine(`  sets      ${typeof sets === "string" ? sets : JSON.stringify(sets ?? null)}`);
+  if (typeof sets === "string") return writeLine(`  sets      ${printable(sets)}`);
+  const lines = settingLines(sets);
+  if (lines.length === 0) return writeLine("  sets      nothing");
+  await writeLine("  sets");
+  for (const line of lines) await writeLine(`    ${printable(line)}`);
 }
 
 async function tell(settings: ConfigSettings): Promise<void> {
   const { tools, runners, approvals, providers, default_model, workspaces, checks } = settings;
-  await writeLine("it is trusted from now on, with this content:");
   const listed = tools.map(({ name, effects }) => `${name} (${effects.join(", ")})`).join(", ");
-  await writeLine(`  tools      ${listed === "" ? "none" : listed}`);
-  await writeLine(`  runners    ${runners.join(", ") || "none"}`);
-  await writeLine(`  approvals  ${JSON.stringify(approvals)}`);
-  for (const { name, run } of checks) {
-    await writeLine(`  check      ${printableName(name)} ${dim(printableName(JSON.stringify(run)))}`);
-  }
-  await writeLine(`  models     default ${default_model ?? "not set"}; providers: ${providers.join(", ") || "none"}`);
-  for (const line of workspaceLines(workspaces)) await writeLine(`  ${line}`);
+  const rows = [
+    ...(listed === "" ? [] : [`  tools      ${listed}`]),
+    ...(runners.length === 0 ? [] : [`  runners    ${runners.join(", ")}`]),
+    ...settingLines(approvals).map((line, at) => `  ${(at === 0 ? "approvals" : "").padEnd(9)}  ${printable(line)}`),
+    ...checks.map(
+      ({ name, run }) =>
+        `  check      ${printableName(name)} ${dim(printableName(typeof run === "string" ? run : argvLine(run)))}`,
+    ),
+    ...(default_model === null ? [] : [`  default    ${printableName(default_model)}`]),
+    ...(providers.length === 0 ? [] : [`  providers  ${printableName(providers.join(", "))}`]),
+    ...workspaceLines(workspaces).map((line) => `  ${line}`),
+  ];
+  await writeLine(`it is trusted from now on, with this content${rows.length === 0 ? "" : ":"}`);
+  for (const row of rows) await writeLine(row);
 }
 
-/** Loose, because a config that is not trusted yet may have anything there. */
 const Workspaces = z.object({
   branch: z.string().optional().catch(undefined),
   commits: z.string().optional().catch(undefined),
@@ -202,7 +211,7 @@ function workspaceLines(given: unknown): string[] {
     ...(made.length === 0 ? [] : [`workspaces ${printableName(made.join("; "))}`]),
     ...setup.map(({ command, network, lock }) => {
       const how = `${network ? "with" : "without"} the network${lock.length === 0 ? "" : `, kept by ${lock.join(", ")}`}`;
-      return `setup      ${printableName(JSON.stringify(command))} ${dim(printableName(how))}`;
+      return `setup      ${printableName(argvLine(command))} ${dim(printableName(how))}`;
     }),
   ];
 }

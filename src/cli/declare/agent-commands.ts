@@ -7,6 +7,7 @@ import type { AgentsCheckOptions } from "../commands/agents-check.ts";
 import type { AgentsNewOptions } from "../commands/agents-new.ts";
 import type { AgentsRunOptions } from "../commands/agents-run.ts";
 import type { DoctorOptions } from "../commands/doctor.ts";
+import type { ModelsAddOptions } from "../commands/models-add.ts";
 import type { ModelsOptions } from "../commands/models.ts";
 import type { ModelsLoginOptions } from "../commands/models-login.ts";
 import type { ModelsLogoutOptions } from "../commands/models-logout.ts";
@@ -21,6 +22,7 @@ import {
   noInputOption,
   projectOption,
   stateOption,
+  timeoutSeconds,
   waitOption,
   yesOption,
 } from "../options.ts";
@@ -150,6 +152,27 @@ function declareModels(program: Command, host: () => Promise<Host>): void {
     .action(async (name: string, options: ModelsTestOptions) => {
       const { modelsTestCommand } = await import("../commands/models-test-command.ts");
       await modelsTestCommand(await host(), name, options);
+    });
+  models
+    .command("add")
+    .argument("<url>", "where the API of the server begins, such as http://127.0.0.1:8080/v1")
+    .description(
+      "set up a server that speaks OpenAI's chat completions, such as one on this machine: asks it for its models and writes your own config, ~/.tutti/tutti.config.json",
+    )
+    .option("--name <name>", "what it is called in names of models (default: by its address)")
+    .option(
+      "--model <id>",
+      "which of its models is the default from now on (default: the first, if there is no other model)",
+    )
+    .option("--key-env <variable>", "the variable that holds its key, if it wants one")
+    .option("--offline", "do not ask the server; needs --model")
+    .option("--dry-run", "say what would be written, and write nothing")
+    .option("--timeout <seconds>", "how long the server may take to list its models", timeoutSeconds, 30)
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (url: string, options: ModelsAddOptions) => {
+      const { modelsAddCommand } = await import("../commands/models-add.ts");
+      await modelsAddCommand(await host(), url, options);
     });
   models
     .command("login")

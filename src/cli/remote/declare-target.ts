@@ -63,6 +63,7 @@ const stateCommands: ReadonlySet<string> = new Set([
   "prune",
   "trust",
   "init",
+  "models add",
   "models login",
   "models logout",
   "pr",

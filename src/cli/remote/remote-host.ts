@@ -68,6 +68,7 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
     exportRecords: onlyHere,
     checkSharedDatabase: onlyHere,
     storedKeys: onlyHere,
+    addModelServer: onlyHere,
     clusterKey: onlyHere,
     openProject: onlyHere,
     standingApprovals: onlyHere,

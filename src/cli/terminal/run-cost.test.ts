@@ -30,7 +30,7 @@ test("the totals count until the last task has ended, and name unknown prices an
   const unpriced = said(agent, { name: "rehearsal", step: { ...priced, money_micro_usd: null } });
   assert.equal(
     totalsLine(fold(...begun, unpriced), 1_100),
-    "2 tasks, 1.0 s, 60 tokens, $0.02 and calls of unknown price; " +
+    "2 tasks, 1.0 s, 60 tokens, $0.02 and calls whose price is unknown; " +
       "a rehearsal: the replies came from a script, no model was asked",
   );
 });

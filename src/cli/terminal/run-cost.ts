@@ -50,5 +50,6 @@ function startOf({ task, tasks }: FoldedTree, now: number): number {
 }
 
 function moneyText({ money_micro_usd, unpriced }: FoldedTree): string {
-  return `${money(money_micro_usd)}${unpriced ? " and calls of unknown price" : ""}`;
+  if (!unpriced) return money(money_micro_usd);
+  return money_micro_usd === 0 ? "price unknown" : `${money(money_micro_usd)} and calls whose price is unknown`;
 }

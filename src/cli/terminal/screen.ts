@@ -3,6 +3,7 @@ import { once } from "node:events";
 
 import { errorTable } from "../../protocol/error.ts";
 import { rendered } from "./style.ts";
+import { asTyped } from "./typed-command.ts";
 import { wrapped } from "./wrap.ts";
 
 type Stream = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns" | "rows">;
@@ -57,7 +58,8 @@ interface LineOptions {
 
 /** For people: on a terminal, what does not fit goes on in the next row, indented. Waits while the reader is slower. */
 export async function writeLine(text: string, options?: LineOptions): Promise<void> {
-  await writeUnbroken(standardOutput.isTerminal ? fitted(text, standardOutput.columns, options) : text);
+  const said = asTyped(text);
+  await writeUnbroken(standardOutput.isTerminal ? fitted(said, standardOutput.columns, options) : said);
 }
 
 /** For programs: a value as one line of JSON. */
@@ -82,12 +84,14 @@ async function drained(): Promise<void> {
 
 /** Text that has its line breaks, such as help. */
 export function writeBlock(screen: Screen, text: string): void {
-  screen.write(screen.isTerminal ? fitted(text, screen.columns) : text);
+  const said = asTyped(text);
+  screen.write(screen.isTerminal ? fitted(said, screen.columns) : said);
 }
 
 /** Writes a line to standard error; on a terminal, what does not fit goes on in the next row, indented. */
 export function note(text: string): void {
-  standardError.write(`${standardError.isTerminal ? fitted(text, standardError.columns) : text}\n`);
+  const said = asTyped(text);
+  standardError.write(`${standardError.isTerminal ? fitted(said, standardError.columns) : said}\n`);
 }
 
 /** A character that no text has, in place of a space at which a line must not break. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { GoalReport } from "../../protocol/task/goal-report.ts";
 import { commandLine } from "../connect.ts";
 import { bold, dim } from "../terminal/style.ts";
+import { ownCommand } from "../terminal/typed-command.ts";
 import { tourCriterion, tourGoal } from "./tour-script.ts";
 
 export interface TourOptions {
@@ -28,13 +29,13 @@ export function introduction(folder: string): string[] {
   ];
 }
 
-/** The commands work as they are printed, also in a clone where no command `tutti` is installed. */
+/** The commands work as they are printed, also in a clone where no command `tutti` is installed, and those of one's own goal in any folder. */
 export function nextSteps(report: GoalReport, folder: string, options: TourOptions): string[] {
   const { state, tourOnly = false } = options;
-  const inClone = process.env["npm_lifecycle_event"] === "start";
-  const command = (words: string): string => calling(commandLine(state, words), inClone ? "bin/tutti.js" : "tutti");
-  const elsewhere = (words: string): string =>
-    calling(commandLine(state, words), inClone ? join(process.cwd(), "bin", "tutti.js") : "tutti");
+  const command = (words: string): string => commandLine(state, words);
+  const here = ownCommand();
+  const anywhere = here.startsWith("bin/") ? join(process.cwd(), here) : here;
+  const elsewhere = (words: string): string => commandLine(state, words).replace(/^tutti /, () => `${anywhere} `);
   const [first] = report.tasks;
   const looks: (readonly [string, string])[] = [
     [command(`report ${report.goal}`), "the whole report, as Markdown"],
@@ -57,10 +58,6 @@ export function nextSteps(report: GoalReport, folder: string, options: TourOptio
     "",
     `The tour's repository stays until the next tour.${tourOnly ? "" : " The daemon goes on; Ctrl-C stops it."}`,
   ];
-}
-
-function calling(line: string, program: string): string {
-  return line.replace(/^tutti /, `${program} `);
 }
 
 function described([command, why]: readonly [string, string]): string[] {

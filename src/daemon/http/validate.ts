@@ -42,7 +42,7 @@ const maxIssues = 20;
 function validate(part: string, schema: z.ZodType, value: unknown): Validated {
   const parsed = schema.safeParse(value);
   if (parsed.success) return { ok: true, value: parsed.data };
-  const issues = issuesOf(parsed.error).slice(0, maxIssues);
+  const issues = issuesOf(parsed.error, value).slice(0, maxIssues);
   const error = httpError("invalid_input", `the ${part} cannot be used: ${describeIssues(issues)}`, {
     details: { issues },
   });

@@ -1,8 +1,7 @@
 // Looks for servers with models on this machine, such as Ollama, at the ports that they have unless somebody changed them.
 
-import { z } from "zod";
-
-import { parseJson } from "../../protocol/json/parse-json.ts";
+import { zoneOfHost } from "../../core/address-zone.ts";
+import { listServerModels } from "./list-server-models.ts";
 
 export interface FoundServer {
   /** The name of its provider. */
@@ -24,9 +23,6 @@ const knownServers: readonly KnownServer[] = [
   { name: "vllm", port: 8_000 },
 ];
 
-const maxBytes = 1024 * 1024;
-const Listed = z.object({ data: z.array(z.object({ id: z.string().min(1).max(200) })) });
-
 /** Only a server that lists its models in the way of these servers counts: anything may listen on such a port. */
 export async function detectServers(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
@@ -39,23 +35,14 @@ export async function detectServers(
 
 async function askForModels({ name, port }: KnownServer, signal: AbortSignal): Promise<FoundServer | undefined> {
   const base_url = `http://127.0.0.1:${port}/v1`;
-  try {
-    const response = await fetch(`${base_url}/models`, { redirect: "manual", signal });
-    const text = response.ok ? await boundedText(response) : "";
-    const { data } = Listed.parse(parseJson(text));
-    const models = data.map(({ id }) => id).filter((id) => !/embed/i.test(id));
-    return models.length === 0 ? undefined : { name, base_url, models };
-  } catch {
-    return undefined;
-  }
+  const answer = await listServerModels(base_url, { signal });
+  return answer.kind === "models" && answer.models.length > 0 ? { name, base_url, models: answer.models } : undefined;
 }
 
-async function boundedText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > maxBytes) return "";
-  }
-  return text;
+/** The name that a server has where nobody gives it another: by its port on this machine, else by its host. */
+export function usualServerName(url: URL): string {
+  const known = knownServers.find(({ port }) => String(port) === url.port);
+  if (known !== undefined && zoneOfHost(url.hostname) === "this machine") return known.name;
+  const name = url.hostname.replaceAll(/[^a-z0-9]+/gi, "-").replaceAll(/^-+|-+$/g, "");
+  return zoneOfHost(url.hostname) === "this machine" || name === "" ? "local" : name;
 }

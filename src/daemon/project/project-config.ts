@@ -115,7 +115,8 @@ function loadJson(files: ConfigFiles, owner: ConfigOwner): LoadedConfig {
   return { file, config, tools: [], runners: [], process: undefined };
 }
 
-function parseConfig(file: string, value: unknown, owner: ConfigOwner): Config {
+/** Throws `invalid_input` with the file and the field. */
+export function parseConfig(file: string, value: unknown, owner: ConfigOwner): Config {
   const parsed = Config.safeParse(value);
   const [setting] = owner === "project" && parsed.success ? settingsOfUser(parsed.data) : [];
   if (setting !== undefined) {

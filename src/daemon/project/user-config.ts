@@ -37,7 +37,7 @@ export interface UserConfig {
  * Nobody is asked to trust the user's config, so no agent may be able to change it: its folder is protected in every
  * workspace, and a file elsewhere is not. The config itself may be a link, because its name is protected everywhere.
  */
-function readUserFiles(home: string): ConfigFiles | undefined {
+export function readUserFiles(home: string): ConfigFiles | undefined {
   const files = readConfigFiles(join(home, ".tutti"));
   if (files === undefined) return undefined;
   const { folder, file } = files;

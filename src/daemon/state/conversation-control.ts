@@ -95,7 +95,7 @@ function definedOf(budget: z.output<typeof NewConversation>["budget"] = {}): Par
 function readRequest<S extends z.ZodType>(schema: S, given: unknown): z.output<S> {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  throw new TuttiError("invalid_input", describeIssues(issuesOf(read.error)));
+  throw new TuttiError("invalid_input", describeIssues(issuesOf(read.error, given)));
 }
 
 async function mustBeConversation(view: Tutti["task"], conversation: TaskId): Promise<TaskView> {

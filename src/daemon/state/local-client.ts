@@ -92,7 +92,7 @@ export interface LocalClientDeps {
 function checkGoal(goal: unknown): void {
   const read = StartGoal.safeParse(goal);
   if (!read.success)
-    throw new TuttiError("invalid_input", `the goal cannot be used: ${describeIssues(issuesOf(read.error))}`);
+    throw new TuttiError("invalid_input", `the goal cannot be used: ${describeIssues(issuesOf(read.error, goal))}`);
 }
 
 /** The one service of a folder with its own records. */

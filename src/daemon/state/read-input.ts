@@ -8,5 +8,5 @@ import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 export function readInput<S extends z.ZodType>(schema: S, value: unknown, part: "query" | "body"): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new TuttiError("invalid_input", `the ${part} cannot be used: ${describeIssues(issuesOf(parsed.error))}`);
+  throw new TuttiError("invalid_input", `the ${part} cannot be used: ${describeIssues(issuesOf(parsed.error, value))}`);
 }

@@ -93,7 +93,7 @@ function checked<T>(
 ): T {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  throw new TuttiError("invalid_input", describeIssues(issuesOf(read.error)));
+  throw new TuttiError("invalid_input", describeIssues(issuesOf(read.error, given)));
 }
 
 /** The root of a tree that one agent was asked in. Only the answer of one agent can be gone on with. */
