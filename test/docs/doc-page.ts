@@ -86,6 +86,7 @@ function makeClone(t: TestContext): Clone {
   symlinkSync(join(root, "node_modules", "zod"), join(clone, "node_modules", "zod"));
   writeFileSync(join(clone, "package.json"), `{"type":"module"}`);
   const env = {
+    TUTTI_COMMAND: "tutti",
     PATH: `${bin}:${process.env["PATH"]}`,
     HOME: home,
     TMPDIR: temporary,

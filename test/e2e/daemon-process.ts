@@ -85,7 +85,13 @@ export class DaemonProcess {
   launch(): void {
     if (this.#running !== undefined) throw new Error("the daemon runs already");
     const args = [bin, "up", "--state", this.state, "--port", String(this.#port), ...(this.#options.args ?? [])];
-    const env = { PATH: process.env["PATH"], HOME: this.folder, NO_COLOR: "1", ...this.#options.env };
+    const env = {
+      PATH: process.env["PATH"],
+      HOME: this.folder,
+      TUTTI_COMMAND: "tutti",
+      NO_COLOR: "1",
+      ...this.#options.env,
+    };
     const { diskBytes } = this.#options;
     const plain: [string, string[]] = [process.execPath, args];
     const [command, all] = diskBytes === undefined ? plain : onSmallDisk(this.state, diskBytes, plain.flat());

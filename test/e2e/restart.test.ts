@@ -143,7 +143,7 @@ test("a second daemon on the same state finds the first and leaves it in peace",
   const scenario = scenarioOf(daemon);
   const { instance } = await scenario.client.status();
   const args = [join(root, "bin", "tutti.js"), "up", "--state", daemon.state, "--port", "0"];
-  const env = { PATH: process.env["PATH"], HOME: daemon.folder, NO_COLOR: "1" };
+  const env = { PATH: process.env["PATH"], HOME: daemon.folder, TUTTI_COMMAND: "tutti", NO_COLOR: "1" };
   const second = spawnSync(process.execPath, args, { cwd: daemon.folder, env, encoding: "utf8", timeout: 240_000 });
   assert.equal(second.status, 0, second.stderr);
   assert.ok(`${second.stdout}${second.stderr}`.includes(daemon.url), "it says where the running one is");

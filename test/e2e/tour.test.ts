@@ -29,6 +29,7 @@ function newcomer(t: TestContext, programs?: readonly string[]): Newcomer {
   mkdirSync(home);
   mkdirSync(temporary);
   const env = {
+    TUTTI_COMMAND: "tutti",
     PATH: programs === undefined ? process.env["PATH"] : folderOf(join(folder, "bin"), programs),
     HOME: home,
     TMPDIR: temporary,

@@ -65,7 +65,7 @@ async function staysUp(daemon: DaemonProcess): Promise<boolean> {
 }
 
 function tutti(daemon: DaemonProcess, ...args: readonly string[]) {
-  const env = { PATH: process.env["PATH"], HOME: daemon.folder, NO_COLOR: "1" };
+  const env = { PATH: process.env["PATH"], HOME: daemon.folder, TUTTI_COMMAND: "tutti", NO_COLOR: "1" };
   const command = [bin, ...args, "--state", daemon.state];
   return spawnSync(process.execPath, command, { cwd: daemon.folder, env, encoding: "utf8", timeout: 240_000 });
 }

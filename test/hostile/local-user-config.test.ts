@@ -32,7 +32,7 @@ function scene(t: TestContext): Scene {
   const mine = join(top, "mine");
   folder(mine, me);
   folder(join(top, "home"), me);
-  const env = { PATH: process.env["PATH"], HOME: join(top, "home"), NO_COLOR: "1" };
+  const env = { PATH: process.env["PATH"], HOME: join(top, "home"), TUTTI_COMMAND: "tutti", NO_COLOR: "1" };
   return {
     mine,
     write(path, text, owner = me) {

@@ -66,7 +66,7 @@ test(
     const { state, folder } = upScene(t);
     const run = (...args: readonly string[]) =>
       promisify(execFile)(process.execPath, [join(bin, "tutti.js"), ...args, "--state", state], {
-        env: { PATH: process.env["PATH"], HOME: folder, TUTTI_DATABASE: url },
+        env: { PATH: process.env["PATH"], TUTTI_COMMAND: "tutti", HOME: folder, TUTTI_DATABASE: url },
       });
     const { stdout, stderr } = await run("up", "--detach", "--json", "--port", "0");
     const { pid } = JSON.parse(stdout) as { pid: number };
@@ -74,7 +74,7 @@ test(
     assert.deepEqual(secretsIn(`${stdout}${stderr}${readFileSync(join(state, "daemon.log"), "utf8")}`), []);
     await run("down");
     const again = spawn(process.execPath, [join(bin, "tutti.js"), "up", "--port", "0", "--json", "--state", state], {
-      env: { PATH: process.env["PATH"], HOME: folder },
+      env: { PATH: process.env["PATH"], TUTTI_COMMAND: "tutti", HOME: folder },
     });
     t.after(() => again.kill("SIGKILL"));
     const { said } = watched(again);
@@ -97,7 +97,7 @@ test("a start that fails tells why without the address, its password or the key"
   for (const [at, url] of bad.entries()) {
     const state = join(folder, `state-${at}`);
     const ended = spawnSync(process.execPath, [join(bin, "tutti.js"), "up", "--database", url, "--state", state], {
-      env: { PATH: process.env["PATH"], HOME: folder, TUTTI_CLUSTER_KEY: key },
+      env: { PATH: process.env["PATH"], TUTTI_COMMAND: "tutti", HOME: folder, TUTTI_CLUSTER_KEY: key },
       encoding: "utf8",
     });
     assert.notEqual(ended.status, 0);
@@ -113,7 +113,7 @@ test("a Node that is too old passes the address on in the environment, not in th
   const code = `import(${started}).then((old) => old.runOnInstalledNode()).then((problem) => { if (problem) console.error(problem); })`;
   const args = ["up", `--database=${url}`, "--port", "0", "--json", "--state", state];
   const old = spawn(process.execPath, ["-e", code, "tutti", ...args], {
-    env: { PATH: process.env["PATH"], HOME: folder },
+    env: { PATH: process.env["PATH"], TUTTI_COMMAND: "tutti", HOME: folder },
   });
   t.after(() => old.kill("SIGKILL"));
   const { said } = watched(old);

@@ -53,7 +53,7 @@ after(async () => {
 async function overStdio(role: string): Promise<Client> {
   const client = new Client({ name: "model", version: "1" }, { versionNegotiation: { mode: "auto" } });
   const args = [bin, "mcp", "--state", daemon.state, "--cwd", project, "--role", role];
-  const env = { PATH: process.env["PATH"] ?? "", HOME: daemon.folder };
+  const env = { PATH: process.env["PATH"] ?? "", HOME: daemon.folder, TUTTI_COMMAND: "tutti" };
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, cwd: project }));
   return client;
 }

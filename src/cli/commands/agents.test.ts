@@ -23,7 +23,7 @@ function makeProject() {
   const project = join(folder, "project");
   mkdirSync(join(project, ".git"), { recursive: true });
   mkdirSync(join(folder, "home"));
-  const env = { PATH: process.env["PATH"], HOME: join(folder, "home"), NO_COLOR: "1" };
+  const env = { PATH: process.env["PATH"], HOME: join(folder, "home"), TUTTI_COMMAND: "tutti", NO_COLOR: "1" };
   const tutti = (args: readonly string[], more: Record<string, string> = {}) => {
     const child = spawnSync(process.execPath, [bin, ...args], {
       cwd: project,

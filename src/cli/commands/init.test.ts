@@ -23,7 +23,7 @@ function makeProject(files: Record<string, string> = {}) {
       cwd: project,
       encoding: "utf8",
       timeout: 240_000,
-      env: { PATH: process.env["PATH"], HOME: home, NO_COLOR: "1", ...more },
+      env: { PATH: process.env["PATH"], HOME: home, TUTTI_COMMAND: "tutti", NO_COLOR: "1", ...more },
     });
     return { status: child.status, out: child.stdout, err: child.stderr };
   };

@@ -21,7 +21,7 @@ function makeProject() {
       cwd: project,
       encoding: "utf8",
       timeout: 240_000,
-      env: { PATH: process.env["PATH"], HOME: join(folder, "home"), NO_COLOR: "1", ...more },
+      env: { PATH: process.env["PATH"], HOME: join(folder, "home"), TUTTI_COMMAND: "tutti", NO_COLOR: "1", ...more },
     });
     return { status: child.status, out: child.stdout, err: child.stderr };
   };
