@@ -6,7 +6,7 @@ import type { ServiceSetup } from "../protocol/api/service.ts";
 import type { TuttiError } from "../protocol/error.ts";
 import type { StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import type { AddedServer, AddServerOptions } from "./model-server.ts";
+import type { AddedServer, AddServerOptions } from "./added-server.ts";
 import type { Finding, Project, ProjectAgents, TrustedConfig, TrustedServer, TrustedSetting } from "./project.ts";
 
 interface Pruned {

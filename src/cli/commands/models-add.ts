@@ -1,7 +1,7 @@
 // `tutti models add`: sets up a server that speaks OpenAI's chat completions, such as one on this machine.
 import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import type { Host } from "../../host/host.ts";
-import type { AddedServer } from "../../host/model-server.ts";
+import type { AddedServer } from "../../host/added-server.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { commandLine } from "../connect.ts";
 import { givenFolder } from "../given-folder.ts";

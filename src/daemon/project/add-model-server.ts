@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { zoneOfHost } from "../../core/address-zone.ts";
 import { errno } from "../../core/errno.ts";
 import { replacePrivateFile } from "../../files/private-file.ts";
-import type { AddedServer, AddServerOptions } from "../../host/model-server.ts";
+import type { AddedServer, AddServerOptions } from "../../host/added-server.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import { providerNames, resolveProvider } from "../../model/resolve-model.ts";
 import { TuttiError } from "../../protocol/error.ts";
