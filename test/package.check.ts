@@ -179,12 +179,3 @@ test("the package carries no tests, sources or development files", () => {
     [],
   );
 });
-
-test("the package installs from a repository, where npm builds it, and a clone is not built by npm ci", () => {
-  const prefix = join(folder, "from-git");
-  run("npm", ["install", "--global", "--no-audit", "--no-fund", "--prefix", prefix, `git+file://${root}`], folder);
-  const said = run(join(prefix, "bin", "tutti"), ["version", "--json"], folder);
-  assert.equal(JSON.parse(said).version, JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version);
-  assert.ok(readdirSync(join(prefix, "lib", "node_modules", "tutti", "dist", "web")).includes("index.html"));
-  assert.equal(run(process.execPath, [join(root, "scripts", "prepare.js")], folder), "", "npm ci builds nothing");
-});
