@@ -60,6 +60,7 @@ async function measure(kind: string, count: number): Promise<z.infer<typeof Meas
     const manager = managerRunner({
       model: (file) => rehearsalModel(file.script ?? { rules: [] }),
       defaultModel: "rehearsal/script",
+      settings: () => Promise.reject(new Error("these goals have their settings")),
       assign: ({ planned: { id, prompt } }) => ({
         runner: { kind: "assignment", config: {} },
         agent: "worker",

@@ -124,6 +124,7 @@ export interface StepAsk<T> extends WaitOptions<T> {
 /** Events that runs and steps record themselves. */
 type OwnEventType = Extract<
   TaskEvent["type"],
+  | "model.waiting"
   | `session.${string}`
   | `evidence.${string}`
   | `check.${string}`

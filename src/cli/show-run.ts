@@ -1,5 +1,6 @@
 // Shows a run as a live transcript until it ends, and then prints its result once.
 import type { Reader, Tutti } from "../client/client.ts";
+import { partlyRehearsed } from "../core/render-report.ts";
 import { errorTable } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
@@ -81,7 +82,7 @@ async function print({ tree, result }: FinishedTree, { display, options }: Shown
   else await printResult(only, display);
   const totals = [
     ...(options.quiet === true ? [] : [costLine(cost)]),
-    ...(cost.rehearsal ? ["rehearsal: a script was played, no model was called"] : []),
+    ...(cost.rehearsal ? [cost.called ? partlyRehearsed : "rehearsal: a script was played, no model was called"] : []),
   ];
   if (totals.length > 0) note(dim(totals.join("; ")));
 }

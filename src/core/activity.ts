@@ -6,6 +6,7 @@ import { startedCheckText } from "../protocol/task/started-check.ts";
 import type { Activity } from "../protocol/task/observation.ts";
 import { isTerminal, type TaskStatus } from "../protocol/task/task-status.ts";
 import { turnOutcome } from "./fold-conversation.ts";
+import { waitingIn, waitingText } from "./model-waiting.ts";
 import { fingerprint } from "./fingerprint.ts";
 
 /** A session of which nothing is heard for so long counts as stalled. */
@@ -28,6 +29,7 @@ export interface Seen {
 /** Nothing was heard of it for long; why that is says its activity. */
 export function isQuiet({ events, now }: Pick<Seen, "events" | "now">): boolean {
   const last = events.at(-1);
+  if (last?.type === "model.waiting" && now < last.data.until) return false;
   return last !== undefined && (last.type === "session.stalled" || now - last.at >= stalledAfterMs);
 }
 
@@ -51,9 +53,11 @@ function hasAnsweredPerson(events: readonly TaskEvent[]): boolean {
 }
 
 /** What a person would want to read in a list: the question, or the last thing that was said or called. */
-export function summaryOf({ asks, events }: Seen): string {
+export function summaryOf({ asks, events, now }: Pick<Seen, "asks" | "events" | "now">): string {
   const question = asks[0]?.question;
   if (question !== undefined) return lineOf(question);
+  const waiting = waitingIn(events);
+  if (waiting !== undefined) return lineOf(waitingText(waiting, now));
   for (const event of events.toReversed()) {
     const told = tellingOf(event);
     if (told !== undefined && told.trim() !== "") return lineOf(told);

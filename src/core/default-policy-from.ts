@@ -40,12 +40,13 @@ const modelTiers: Readonly<Record<string, Tiers>> = {
 
 /**
  * The builder is the default model, which the person chose or which has a key. The other roles get models of the same
- * provider: work must not go to a provider only because a key of it happens to be there.
+ * provider: work must not go to a provider only because a key of it happens to be there. Where no model is set up, `decider`,
+ * which splits the goal, does the work too: what a model has planned is not rehearsed.
  */
-export function defaultPolicyFrom(models: readonly UsableModel[]): Policy {
+export function defaultPolicyFrom(models: readonly UsableModel[], decider: string = rehearsalModelName): Policy {
   const usable = models.filter(({ model, key }) => key && !isRehearsalName(model));
   const builder = usable.find((model) => model.default);
-  if (builder === undefined) return initialPolicy(rehearsalModelName);
+  if (builder === undefined) return initialPolicy(decider);
   const provider = builder.model.slice(0, builder.model.indexOf("/"));
   const offered = usable.filter(({ model }) => model.startsWith(`${provider}/`));
   const tiers = Object.hasOwn(modelTiers, provider) ? modelTiers[provider] : undefined;

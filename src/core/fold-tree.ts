@@ -8,6 +8,8 @@ import { isOperatorLabel } from "../protocol/operator/operator-waits.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
 import type { TaskView } from "../protocol/task/task-view.ts";
+import type { ModelWait } from "../protocol/task/model-wait.ts";
+import { endsWaiting } from "./model-waiting.ts";
 import { isLifeEvent, nextStatus } from "./task-state.ts";
 
 export interface FoldedTree {
@@ -29,6 +31,10 @@ export interface FoldedTree {
   unpriced: boolean;
   /** At least one reply was played from a script. */
   rehearsal: boolean;
+  /** At least one model was called, or a session of an agent with models of its own was started. */
+  called: boolean;
+  /** What tasks wait for whose model has to be called again. */
+  readonly waiting: Map<TaskId, ModelWait>;
   /** The sequence of the last event that was folded. */
   seq: number;
 }
@@ -45,6 +51,8 @@ export function emptyTree(task: TaskId): FoldedTree {
     money_micro_usd: 0,
     unpriced: false,
     rehearsal: false,
+    called: false,
+    waiting: new Map(),
     seq: 0,
   };
 }
@@ -75,6 +83,8 @@ export function foldTree(tree: FoldedTree, event: TaskEvent): FoldedTree {
     tree.unfinished -= 1;
     if (event.task === tree.task) tree.result = resultOf(event, after);
   }
+  if (event.type === "model.waiting") tree.waiting.set(event.task, event.data);
+  else if (endsWaiting(event)) tree.waiting.delete(event.task);
   noteCost(tree, event);
   noteAsk(tree, event);
   return tree;
@@ -161,8 +171,10 @@ function resultOf({ type, data }: TaskEvent, { id, status, result }: TaskView): 
 
 function noteCost(tree: FoldedTree, { type, data }: TaskEvent): void {
   if (type === "budget.settled" && data.spent.money_micro_usd === null) tree.unpriced = true;
+  if (type === "session.started" || type === "model.waiting") tree.called = true;
   if (type !== "message.added") return;
   if (data.message.name === "rehearsal") tree.rehearsal = true;
+  else if (data.message.role === "assistant" && data.step !== undefined) tree.called = true;
   if (data.step?.money_micro_usd === null) tree.unpriced = true;
 }
 

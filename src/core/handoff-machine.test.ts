@@ -67,6 +67,16 @@ function run(events: readonly HandoffEvent[], by: Policy = policy): Step {
   return step;
 }
 
+test("a failed check that must pass goes back once to whoever did the work, also when the task was escalated", () => {
+  const mustPass = { ...fail, mustPass: true } as const;
+  const escalated = [envelope({ conf: 0.5 }), worked];
+  const again = run([...escalated, mustPass]).next;
+  assert.deepEqual(again, { do: "work", model: "E", evidence: ["mismatch in line 3"], criteria: [] });
+  assert.equal(run([...escalated, fail]).next.do, "decide", "of another check the router decides");
+  assert.equal(run([...escalated, mustPass, worked, mustPass]).next.do, "decide", "once");
+  assert.equal(run([envelope(), worked, mustPass]).state.worker, "B");
+});
+
 test("whoever is routed to does the work, and checked work without risk is done", () => {
   const first = run([envelope()]);
   assert.deepEqual(first.next, { do: "work", model: "B", evidence: [], criteria: [] });

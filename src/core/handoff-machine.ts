@@ -53,7 +53,13 @@ export type HandoffEvent =
   | { readonly type: "unreadable"; readonly problem: string; readonly hash: string }
   | { readonly type: "worked" }
   | { readonly type: "stuck"; readonly evidence: readonly string[] }
-  | { readonly type: "verified"; readonly outcome: "pass" | "none" | "fail"; readonly evidence: readonly string[] }
+  | {
+      readonly type: "verified";
+      readonly outcome: "pass" | "none" | "fail";
+      readonly evidence: readonly string[];
+      /** A check of the person or of the project failed that the task has to make succeed. */
+      readonly mustPass?: boolean;
+    }
   | { readonly type: "reviewed"; readonly review: Review; readonly hash: string }
   | { readonly type: "escalated"; readonly reason: string }
   | { readonly type: "abandoned"; readonly reason: string }
@@ -178,7 +184,8 @@ function takesEnvelopes(phase: HandoffPhase): boolean {
 
 interface Grounds {
   readonly reason: string;
-  readonly evidence?: readonly string[];
+  readonly evidence?: readonly string[] | undefined;
+  readonly mustPass?: boolean | undefined;
 }
 
 function receive(policy: Policy, state: HandoffState, event: HandoffEvent & { type: "envelope" }): HandoffStep {
@@ -227,7 +234,6 @@ function repair(policy: Policy, state: HandoffState, { message, fields = [], fro
   });
 }
 
-/** The builder gets one more attempt, unless the task was escalated or the router did the work. */
 const longestReason = 300;
 
 function whyStuck([first = ""]: readonly string[]): string {
@@ -236,6 +242,10 @@ function whyStuck([first = ""]: readonly string[]): string {
   return `the work failed: ${line.length > longestReason ? `${line.slice(0, longestReason)}…` : line}`;
 }
 
+/**
+ * The builder gets one more attempt, unless the task was escalated or the router did the work: then the router decides. A
+ * check that must pass goes back to whoever did the work first.
+ */
 function afterFailure(policy: Policy, state: HandoffState, grounds: Grounds): HandoffStep {
   const { router, build } = policy.policy;
   switch (policy.gate.if_test_failure) {
@@ -249,17 +259,20 @@ function afterFailure(policy: Policy, state: HandoffState, grounds: Grounds): Ha
       const escalated = state.routed !== undefined && isEscalation(state.routed.decision);
       // Where one model has both roles, its work is the builder's.
       const byRouter = state.worker === router && router !== build;
-      if (escalated || byRouter || state.counters.retries >= handoffLimits.retries) {
+      const isBuilders = !escalated && !byRouter;
+      const { reason, evidence, mustPass = false } = grounds;
+      if (state.counters.retries >= handoffLimits.retries || !(isBuilders || mustPass)) {
         return decide(policy, state, grounds);
       }
-      return work(increment(state, "retries"), { ...grounds, model: build, decision: "retry" });
+      const model = isBuilders ? build : (state.worker ?? build);
+      return work(increment(state, "retries"), { reason, evidence, model, decision: "retry" });
     }
   }
 }
 
 function afterChecks(policy: Policy, state: HandoffState, event: HandoffEvent & { type: "verified" }): HandoffStep {
-  const { outcome, evidence } = event;
-  if (outcome === "fail") return afterFailure(policy, state, { reason: "verification failed", evidence });
+  const { outcome, evidence, mustPass } = event;
+  if (outcome === "fail") return afterFailure(policy, state, { reason: "verification failed", evidence, mustPass });
   // A task that was checked was routed before; if that is not recorded, it is reviewed to be safe.
   const need =
     state.routed === undefined

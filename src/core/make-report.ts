@@ -44,6 +44,7 @@ export function goalReport(record: GoalRecord): GoalReport | undefined {
     reason: goal.reason,
     progress: goalProgress(goal),
     rehearsal: tree.rehearsal,
+    called: tree.called,
     criteria: goal.acceptance.map(({ evidence, ...criterion }) => ({
       ...criterion,
       reason: folded.judgements.get(criterion.id) ?? "nobody has judged it yet",

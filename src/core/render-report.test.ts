@@ -12,6 +12,7 @@ const report: GoalReport = {
   reason: "criterion c2 is not proven",
   progress: 50,
   rehearsal: true,
+  called: false,
   criteria: [
     {
       id: "c1",

@@ -20,7 +20,7 @@ export function reportMarkdown(report: GoalReport, { redact = same }: RenderOpti
   const lines = [
     `# ${statusWord(report)}: ${text(oneLine(report.text))}`,
     "",
-    ...(report.rehearsal ? ["> This was a rehearsal: a script was played, and no model was called.", ""] : []),
+    ...(report.rehearsal ? [`> This was ${rehearsalText(report)}.`, ""] : []),
     `- Goal: \`${report.goal}\``,
     `- Status: ${report.status}${report.reason === "" ? "" : ` (${text(oneLine(report.reason))})`}`,
     `- Tasks: ${tasksText(report)}`,
@@ -95,7 +95,7 @@ export function reportLines(report: GoalReport, { redact = same }: RenderOptions
   const branch = report.integration?.branch;
   return [
     `${statusWord(report)}: ${text(report.text)}`,
-    ...(report.rehearsal ? ["  a rehearsal: a script was played, and no model was called"] : []),
+    ...(report.rehearsal ? [`  ${rehearsalText(report)}`] : []),
     ...(report.reason === "" ? [] : [`  ${text(report.reason)}`]),
     "",
     "criteria",
@@ -197,6 +197,12 @@ function tasksText({ tasks }: GoalReport): string {
   const current = tasks.filter(({ state }) => state !== "superseded");
   const verified = current.filter(({ state }) => state === "verified").length;
   return `${verified} of ${counted(current.length, "task")} verified`;
+}
+
+export const partlyRehearsed = "a rehearsal in part: some replies came from a script, others from models";
+
+function rehearsalText({ called }: GoalReport): string {
+  return called ? partlyRehearsed : "a rehearsal: a script was played, and no model was called";
 }
 
 function statusWord({ status }: GoalReport): string {

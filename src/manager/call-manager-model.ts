@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { modelWaiting } from "../core/model-waiting.ts";
 import { messageId } from "../core/message-id.ts";
 import type { ModelRequest } from "../model-port.ts";
 import { TuttiError } from "../protocol/error.ts";
@@ -52,7 +53,11 @@ async function tryOnce({ durable, model, modelName, system, conversation, ...run
       spent: ({ usage }) => usage,
     },
     async (step) => {
-      const reply = await model.call(request, { signal: step.signal, onText: (text) => step.live("text", text) });
+      const reply = await model.call(request, {
+        signal: step.signal,
+        onText: (text) => step.live("text", text),
+        onRetry: (again) => step.during.tell(...modelWaiting(request.model, again, step.now())),
+      });
       const { name, role, parts } = reply.message;
       const created_at = reply.message.created_at ?? step.now();
       return {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Model } from "../model-port.ts";
 import type { NewTask, RunningStep } from "../ports.ts";
 import { EvidenceId, type TaskId } from "../protocol/ids.ts";
-import type { GoalFile } from "../protocol/invocation/goal-file.ts";
+import type { GoalFile, ProjectSettings } from "../protocol/invocation/goal-file.ts";
 import type { AssignmentResult } from "../protocol/task/assignment.ts";
 import { Evidence } from "../protocol/task/evidence.ts";
 import { Criterion, type Goal, type PlannedTask } from "../protocol/task/goal.ts";
@@ -82,6 +82,8 @@ export interface ManagerDeps {
   readonly model: (file: GoalFile) => Model;
   /** The model of trees that name none. */
   readonly defaultModel: string;
+  /** What a goal takes from its project, once a person has agreed to its config. */
+  readonly settings: (file: GoalFile) => Promise<ProjectSettings>;
   /** Makes the task that carries out a planned one. It must give the same for the same request, also after a restart. */
   readonly assign: (request: AssignmentRequest) => Pick<NewTask, "runner" | "agent" | "input">;
   readonly route: (request: AssignmentRequest) => ShownRoute;

@@ -7,7 +7,7 @@ import { doneSentence } from "../core/done-sentence.ts";
 import { goalOfTask } from "../core/goal-id.ts";
 import type { Durable, Runner } from "../ports.ts";
 import { TuttiError } from "../protocol/error.ts";
-import { GoalFile } from "../protocol/invocation/goal-file.ts";
+import { GoalFile, ProjectSettings } from "../protocol/invocation/goal-file.ts";
 import { defaultBudget } from "../protocol/task/budget.ts";
 import type { Goal } from "../protocol/task/goal.ts";
 import type { GoalResult } from "../protocol/task/goal-report.ts";
@@ -31,8 +31,9 @@ const another = "another round";
 /** A goal that is not reached fails the task, and the events tell why. */
 export function managerRunner(deps: ManagerDeps): Runner {
   return async (durable) => {
-    const run = await intake(durable, deps);
-    const ended = await pursue(run);
+    const { file, problem } = await settledFile(durable, deps);
+    const run = await intake(durable, deps, file);
+    const ended = problem === undefined ? await pursue(run) : ({ status: "failed", reason: problem } as const);
     if (ended !== undefined) {
       if (ended.status === "failed") await postOutcome(run, ended);
       changeStatus(run, ended.status, ended.reason);
@@ -48,8 +49,7 @@ export function managerRunner(deps: ManagerDeps): Runner {
 }
 
 /** INTAKE: the goal with the person's criteria. Nothing of it is the model's. */
-async function intake(durable: Durable, deps: ManagerDeps): Promise<GoalRun> {
-  const file = GoalFile.parse(durable.rootInput);
+async function intake(durable: Durable, deps: ManagerDeps, file: GoalFile): Promise<GoalRun> {
   const { text, accept, policy, texts } = file.goal;
   const at = await durable.now("intake");
   const goal: Goal = {
@@ -77,6 +77,23 @@ async function intake(durable: Durable, deps: ManagerDeps): Promise<GoalRun> {
     updated_at: at,
   };
   return openGoal({ durable, deps, file, system: managerPrompt(texts) }, goal);
+}
+
+/** The settings that were not known when the goal started are recorded now, and hold to its end; `problem` says why they cannot be used. */
+async function settledFile(
+  durable: Durable,
+  deps: ManagerDeps,
+): Promise<{ readonly file: GoalFile; readonly problem?: string }> {
+  const file = GoalFile.parse(durable.rootInput);
+  if (!file.goal.settings_later) return { file };
+  const options = { repeatable: true, schema: ProjectSettings } as const;
+  try {
+    const settings = await durable.step("settings", options, () => deps.settings(file));
+    return { file: { ...file, goal: { ...file.goal, ...settings } } };
+  } catch (thrown) {
+    if (!(thrown instanceof TuttiError) || thrown.code !== "step_failed") throw thrown;
+    return { file, problem: thrown.message };
+  }
 }
 
 function definedOf(budget: GoalFile["budget"] = {}): Partial<Goal["budget"]> {

@@ -3,7 +3,7 @@
 import { thrownMessage, TuttiError } from "../protocol/error.ts";
 import { CutReply } from "./collect-reply.ts";
 import { type Overflow, overflowIn } from "./context-overflow.ts";
-import type { ResolvedModel } from "./resolve-model.ts";
+import { keyAdvice, type ResolvedModel } from "./resolve-model.ts";
 
 /**
  * `throttled`: the provider asks for fewer calls, so all of them wait. `transient`: the next try may succeed. `final`: the
@@ -124,7 +124,7 @@ const noCredit =
 function byStatus(seen: HttpError & { readonly status: number }, cause: unknown, model: ResolvedModel): CallFailure {
   const { status, body } = seen;
   const text = `${seen.message} ${body}`;
-  const { name, keyEnv } = model.provider;
+  const { name } = model.provider;
   const about = { cause, status, quote: excerpt(seen, model) };
   const final = (code: TuttiError["code"], says: string, reason?: FailureReason): CallFailure => ({
     kind: "final",
@@ -157,9 +157,7 @@ function byStatus(seen: HttpError & { readonly status: number }, cause: unknown,
     return { kind: "transient", error, ...waitIn(seen) };
   }
   if (status === 401 || status === 403) {
-    const key =
-      keyEnv.length === 0 ? "the server wants a key: set key_env in the config" : `check ${keyEnv.join(" or ")}`;
-    return final("refused", `was not allowed; ${key}`);
+    return final("refused", `was not allowed; ${keyAdvice(model.provider)}`);
   }
   if (status === 404) return final("not_found", `is not a model of ${name}; \`tutti models\` shows what there is`);
   if (status === 413) {

@@ -20,8 +20,8 @@ export interface Permit {
   succeeded(): void;
   /** The call failed for another reason than throttling. */
   failed(): void;
-  /** The provider throttled the call: half as many calls run, after a pause for all of them. */
-  throttled(waitMs: number | undefined): void;
+  /** The provider throttled the call: half as many calls run, after a pause for all of them. Returns how long that is. */
+  throttled(waitMs: number | undefined): number;
 }
 
 export interface Lane {
@@ -102,6 +102,7 @@ export function openLane({ clock, maxCalls, maxWaitMs, name, random }: LaneOptio
         const refusal = waitTooLong();
         if (refusal !== undefined) for (const waiter of queue.splice(0)) waiter.stop(refusal);
         done();
+        return pausedUntil - clock.now();
       },
     };
   };

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import type { Clock } from "../ports.ts";
 import type { Fetch } from "./provider-fetch.ts";
-import type { ResolvedProvider } from "./resolve-model.ts";
+import { keyAdvice, type ResolvedProvider } from "./resolve-model.ts";
 
 export interface Probe {
   readonly reachable: boolean;
@@ -47,9 +47,7 @@ export async function probeProvider(
     });
     const text = await boundedText(response);
     if (response.status === 401 || response.status === 403) {
-      const where =
-        provider.keyEnv.length === 0 ? "set key_env in the config" : `check ${provider.keyEnv.join(" or ")}`;
-      return answer({ reachable: true, problem: `the key was not accepted; ${where}`, models: [] });
+      return answer({ reachable: true, problem: `the key was not accepted; ${keyAdvice(provider)}`, models: [] });
     }
     if (response.status >= 300 && response.status < 400) {
       const problem = `${provider.baseUrl} redirects to another address, which is not followed; correct base_url`;

@@ -165,7 +165,7 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
           lost.input += estimateInput(request);
           lost.output += progress.output;
         }
-        release(permit, failure);
+        const pausedMs = release(permit, failure);
         const adapted = adaptations < maxAdaptations ? adapt(failure) : undefined;
         if (adapted !== undefined) {
           adaptations += 1;
@@ -174,7 +174,7 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
         }
         counts[failure.kind] += 1;
         if (counts[failure.kind] >= maxTries[failure.kind]) throw givenUp(failure.error, lost);
-        const waitMs = pauseBefore(failure, counts.transient, random);
+        const waitMs = Math.max(pausedMs, pauseBefore(failure, counts.transient, random));
         if (waitMs > pacing.maxWaitMs) throw givenUp(failure.error, lost);
         const [next, most] = [counts[failure.kind] + 1, maxTries[failure.kind]];
         options.onRetry?.({ reason: reasonOf(failure), waitMs, next, most });
@@ -204,7 +204,7 @@ function settingsIn({ call }: Prompt, without: ReadonlySet<Setting>): ReadonlySe
 }
 
 function reasonOf({ kind, error }: CallFailure): string {
-  return kind === "throttled" ? "the provider is busy" : error.message;
+  return kind === "throttled" ? "rate limit" : error.message;
 }
 
 /** A shorter reply would be of no use. */
@@ -229,9 +229,11 @@ function laneKey({ name, baseUrl, key }: ResolvedProvider): string {
     .digest("base64");
 }
 
-function release(permit: Permit, { kind, waitMs }: CallFailure): void {
-  if (kind === "throttled") permit.throttled(waitMs);
-  else permit.failed();
+/** How long the lane is closed. */
+function release(permit: Permit, { kind, waitMs }: CallFailure): number {
+  if (kind === "throttled") return permit.throttled(waitMs);
+  permit.failed();
+  return 0;
 }
 
 function pauseBefore({ kind, waitMs }: CallFailure, transient: number, random: () => number): number {

@@ -7,7 +7,10 @@ import { hurried, idle, model, request, wires } from "../../test/support/model-s
 import { refusalOf, type Rules, signed } from "../../test/support/model-server-rules.ts";
 import { modelServer, type Turn } from "../../test/support/model-server.ts";
 import { framesOf, type ScriptedReply, type Wire } from "../../test/support/model-server-wires.ts";
-import { TuttiError } from "../protocol/error.ts";
+import { systemClock } from "../engine/clock.ts";
+import { toTuttiError, TuttiError } from "../protocol/error.ts";
+import { models } from "./model-registry.ts";
+import { rehearsalModel } from "./rehearsal/rehearsal-model.ts";
 import { type Message, messageText, userMessage } from "../protocol/task/message.ts";
 
 const call = { id: "call_1", name: "weather", args: '{"city":"Oslo"}' };
@@ -264,4 +267,31 @@ test("a try that was lost is in the usage but not in the tokens of the context",
   assert.equal(server.received.length, 2);
   assert.ok(got.usage.input_tokens > 100);
   assert.equal(got.contextTokens, 110);
+});
+
+test("a key that is not accepted is named by the place it came from, and what is not set is not named", async (t) => {
+  const server = await modelServer(t, "openai-compatible", [{ status: 401 }]);
+  const here = (key_env: string | null): object => ({
+    kind: "openai-compatible",
+    base_url: `${server.origin}/v1`,
+    key_env,
+  });
+  const cases: readonly (readonly [object, Record<string, string>, RegExp])[] = [
+    [here("HERE_KEY"), {}, /it used the key that is kept for here; keep another with `tutti models login here`/],
+    [here("HERE_KEY"), { HERE_KEY: "key-1" }, /check HERE_KEY/],
+    [here(null), {}, /set key_env in the config/],
+  ];
+  for (const [provider, env, wanted] of cases) {
+    const config = { providers: { here: provider }, aliases: { quick: "here/m" } };
+    const all = models({ config, env, storedKey: () => "key-kept", clock: systemClock });
+    const called = all.withRehearsal(rehearsalModel({})).call(request(), { signal: idle });
+    await assert.rejects(called, (thrown) => {
+      const { message } = toTuttiError(thrown);
+      assert.match(message, wanted);
+      assert.equal(/HERE_KEY/.test(message), env["HERE_KEY"] !== undefined, message);
+      return true;
+    });
+    const probed = await all.list({ probe: { timeoutMs: 60_000, signal: idle } });
+    assert.match(probed.find(({ provider: name }) => name === "here")?.probe?.problem ?? "", wanted);
+  }
 });

@@ -252,6 +252,14 @@ function apiUrl(kind: ProviderKind, base: string): string {
   return kind === "anthropic" && URL.canParse(trimmed) && new URL(trimmed).pathname === "/" ? `${trimmed}/v1` : trimmed;
 }
 
+/** What a person can do about a key that was not accepted: it names the place that the key came from. */
+export function keyAdvice({ name, keyEnv, keyFrom }: Pick<ResolvedProvider, "name" | "keyEnv" | "keyFrom">): string {
+  if (keyFrom?.from === "login")
+    return `it used the key that is kept for ${name}; keep another with \`tutti models login ${name}\``;
+  if (keyFrom?.from === "environment") return `check ${keyFrom.variable}`;
+  return keyEnv.length === 0 ? "the server wants a key: set key_env in the config" : `check ${keyEnv.join(" or ")}`;
+}
+
 export function requireKey({ name, key, keyEnv }: ResolvedProvider): void {
   if (keyEnv.length === 0 || key !== undefined) return;
   const variables = keyEnv.join(" or ");

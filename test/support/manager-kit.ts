@@ -144,6 +144,7 @@ export function openManagerWorld(options: ManagerWorldOptions & { readonly folde
   const deps: ManagerDeps = {
     model: () => rehearsalModel({ rules }),
     defaultModel: "rehearsal/script",
+    settings: () => Promise.reject(new Error("these goals have their settings")),
     assign: ({ planned, predecessors }) => ({
       runner: { kind: "assignment", config: {} },
       agent: planned.id,

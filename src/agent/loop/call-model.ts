@@ -2,11 +2,12 @@
 
 import { z } from "zod";
 
+import { modelWaiting } from "../../core/model-waiting.ts";
 import { messageId } from "../../core/message-id.ts";
 import { Usage } from "../../protocol/task/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { CompleteMessage, messageText } from "../../protocol/task/message.ts";
-import type { Durable, Schema, StepContext } from "../../ports.ts";
+import type { Durable, RunningStep, Schema } from "../../ports.ts";
 import type { Model, ModelCallOptions, ModelReply, ModelRequest, ModelRetry, ModelTool } from "../../model-port.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
@@ -279,7 +280,8 @@ interface LiveReply {
 }
 
 /** Shows a reply while the model writes it: in both formats its text, and each call as its name and arguments. */
-function liveReply(step: StepContext, { format, toolNames, profile }: AgentSetup): LiveReply {
+function liveReply(step: RunningStep, setup: AgentSetup): LiveReply {
+  const { format, toolNames, profile } = setup;
   // Made with the first text, so a model that does not stream costs nothing here.
   let fenced: FencedStream | undefined;
   const options: ModelCallOptions = {
@@ -299,6 +301,7 @@ function liveReply(step: StepContext, { format, toolNames, profile }: AgentSetup
       // What was shown so far belongs to a reply that broke off; the next one starts from the beginning.
       fenced = undefined;
       step.live("notice", retryText(again));
+      step.during.tell(...modelWaiting(setup.model, again, step.now()));
     },
   };
   return { options, end: () => fenced?.end() };

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { modelWaiting } from "../../core/model-waiting.ts";
 import { messageId } from "../../core/message-id.ts";
 import { Usage } from "../../protocol/task/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -111,7 +112,13 @@ async function summarise(
         spent: (outcome) => outcome.usage,
       },
       async (step) => {
-        const reply = await model.call(request, inTree(step, durable, { signal: step.signal }));
+        const reply = await model.call(
+          request,
+          inTree(step, durable, {
+            signal: step.signal,
+            onRetry: (again) => step.during.tell(...modelWaiting(request.model, again, step.now())),
+          }),
+        );
         const message = summaryMessage(messageText(reply.message), { old, opening });
         const summary = { message: completeMessage(message, { id, now: step.now() }), usage: reply.usage };
         return next === undefined ? summary : { ...summary, next };

@@ -273,3 +273,27 @@ test("--from-issue: the issue is quoted data, and the exact comment is posted on
   const refused = scene.run(run ?? "", ...more, "--from-issue", "--web");
   assert.equal(refused.status, 2, refused.err);
 });
+
+test(
+  "a check of the person that fails goes back to the session with its output, however unsure the manager was",
+  { skip },
+  (t) => {
+    const [wrong] = writing("Write hello.txt", "other.txt", "hello\n");
+    const [right] = writing("cannot find hello", "hello.txt", "hello\n");
+    const scene = goalScene(t, {
+      files: { "a.txt": "a\n", "check.sh": "test -e hello.txt || { echo cannot find hello; exit 1; }\n" },
+      rules: [
+        delegating([{ id: "greet", prompt: "Write hello.txt.", conf: 0.5 }]),
+        right ?? {},
+        wrong ?? {},
+        { agent: "worker", final: "it is there" },
+      ],
+    });
+    const { status, out, err } = scene.run(...scene.goal("Say hello", "--check", "sh check.sh"));
+    assert.equal(status, 0, `${out}${err}`);
+    assert.deepEqual(
+      scene.report().tasks.map(({ attempts, state }) => [attempts, state]),
+      [[2, "verified"]],
+    );
+  },
+);

@@ -1,6 +1,9 @@
 // `tutti status`: shows whether a daemon runs, who works on the state, and how much work there is.
 import type { Host } from "../../host/host.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
+import type { ModelWait } from "../../protocol/task/model-wait.ts";
+import type { Observation } from "../../protocol/task/observation.ts";
+import { waitingText } from "../../core/model-waiting.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { warn } from "../terminal/output.ts";
 import { writeJson, writeLine } from "../terminal/screen.ts";
@@ -33,12 +36,25 @@ export async function statusCommand(host: Host, options: StatusOptions): Promise
     await writeRow("work", workLine(status));
     await writeRow("operators", `${operators.joined} joined, ${operators.connected} connected`);
     if (status.day !== undefined) await writeRow("today", dayLine(status.day));
+    await writeWaits(await tutti.sessions());
     if (degraded !== null) warn(`no new work is taken: ${degraded.message}`);
     for (const { task, runner, reason } of parked) {
       warn(`${task} cannot go on: ${reason ?? `this Tutti has no runner ${runner}`}`);
     }
   } finally {
     await tutti.close();
+  }
+}
+
+/** One row for each model that somebody waits for. */
+async function writeWaits(sessions: readonly Observation[]): Promise<void> {
+  const waits = new Map<string, { readonly wait: ModelWait; readonly count: number }>();
+  for (const { model_wait: wait } of sessions) {
+    if (wait !== undefined) waits.set(wait.model, { wait, count: (waits.get(wait.model)?.count ?? 0) + 1 });
+  }
+  for (const { wait, count } of waits.values()) {
+    const more = count === 1 ? "" : ` (${counted(count, "task")})`;
+    await writeRow("model", `${waitingText(wait, Date.now())}${more}`);
   }
 }
 

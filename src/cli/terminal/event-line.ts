@@ -1,4 +1,5 @@
 // An event as one line of text, for logs and progress.
+import { waitingText } from "../../core/model-waiting.ts";
 import { z } from "zod";
 
 import type { TaskEvent } from "../../protocol/task/event.ts";
@@ -71,6 +72,8 @@ function describe(event: TaskEvent): string {
       return `${event.data.from} → ${event.data.to} (${event.data.format}): ${event.data.reason}`;
     case "call.drifted":
       return driftText(event.data);
+    case "model.waiting":
+      return waitingText(event.data, event.at);
     case "ask.raised":
       return `${event.data.ask.id} ${event.data.ask.kind}${decidingRule(event.data.ask.details)}: ${event.data.ask.question}`;
     case "ask.answered":

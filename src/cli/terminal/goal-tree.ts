@@ -2,9 +2,11 @@
 import { type FoldedGoal, goalIn } from "../../core/fold-goal.ts";
 import type { FoldedTree } from "../../core/fold-tree.ts";
 import { goalPhase } from "../../core/goal-phase.ts";
-import type { TaskId } from "../../protocol/ids.ts";
 import { startedCheckText } from "../../protocol/task/started-check.ts";
 import type { Criterion, Goal, GoalLink, PlannedTask } from "../../protocol/task/goal.ts";
+import type { ModelWait } from "../../protocol/task/model-wait.ts";
+import { waitingText } from "../../core/model-waiting.ts";
+import type { TaskId } from "../../protocol/ids.ts";
 import { handoffText } from "./goal-status.ts";
 import { printableName } from "./printable.ts";
 import { costSoFar } from "./run-cost.ts";
@@ -25,7 +27,7 @@ export function drawGoal(folded: FoldedGoal, tree: FoldedTree, { now, maxLines =
   const hidden = goal.acceptance.length - most;
   const head = [
     `${markOfGoal(goal)} ${dim(goal.id)} ${bold(printableName(goal.text))}`,
-    `  ${checkingText(folded, folded.task, now) ?? phaseText(goal)}`,
+    `  ${checkingText(folded, folded.task, now) ?? managerText(goal, tree, now)}`,
     ...goal.acceptance.slice(0, most).map((criterion) => `  ${criterionLine(criterion)}`),
     ...(hidden > 0 ? [dim(`  … and ${hidden} more criteria`)] : []),
   ];
@@ -73,6 +75,12 @@ function markOfGoal({ status }: Goal): string {
   }
 }
 
+/** A manager whose model does not answer waits for it, whatever it was about to do. */
+function managerText(goal: Goal, tree: FoldedTree, now: number): string {
+  const waiting = goalPhase(goal) === "ended" ? undefined : tree.waiting.get(tree.task);
+  return waiting === undefined ? phaseText(goal) : paint("yellow", waitingText(waiting, now));
+}
+
 function phaseText(goal: Goal): string {
   const reason = goal.reason === "" ? "" : `: ${printableName(goal.reason)}`;
   const round = goal.rounds > 1 ? `, round ${goal.rounds}` : "";
@@ -100,11 +108,14 @@ function criterionLine({ state, text, from, confirmed }: Criterion): string {
   return `${mark} ${printableName(text)}${origin}`;
 }
 
-function taskLine(
-  { id, after }: PlannedTask,
-  link: GoalLink | undefined,
-  { folded, tree, now }: { readonly folded: FoldedGoal; readonly tree: FoldedTree; readonly now: number },
-): string {
+interface Drawn {
+  readonly folded: FoldedGoal;
+  readonly tree: FoldedTree;
+  readonly now: number;
+}
+
+function taskLine({ id, after }: PlannedTask, link: GoalLink | undefined, drawn: Drawn): string {
+  const { folded, tree } = drawn;
   if (link === undefined) {
     const waits = after.length === 0 ? "is planned" : `waits for ${after.join(", ")}`;
     return `${dim("·")} ${bold(printableName(id))} ${dim(printableName(waits))}`;
@@ -113,7 +124,7 @@ function taskLine(
   const who = route === undefined ? "" : ` ${dim(printableName(routeName(route)))}`;
   const attempt = tree.tasks.get(link.task)?.attempt ?? 1;
   const again = attempt > 1 ? dim(`, attempt ${attempt}`) : "";
-  return `${markOfLink(link)} ${bold(printableName(id))} ${stateText(link, { folded, tree, now })}${again}${who}`;
+  return `${markOfLink(link)} ${bold(printableName(id))} ${stateText(link, drawn)}${again}${who}`;
 }
 
 function markOfLink({ state }: GoalLink): string {
@@ -122,17 +133,24 @@ function markOfLink({ state }: GoalLink): string {
   return state === "failed" || state === "superseded" ? paint("red", "✗") : paint("blue", "▸");
 }
 
-function stateText(
-  { task, state }: GoalLink,
-  { folded, tree, now }: { readonly folded: FoldedGoal; readonly tree: FoldedTree; readonly now: number },
-): string {
+function stateText({ task, state }: GoalLink, { folded, tree, now }: Drawn): string {
   if (state === "verified" || state === "superseded") return state;
   if (state === "unverified") return "waits for the merged work";
   if (state === "failed") return `failed: ${printableName(folded.reasons.get(task) ?? "")}`;
   for (const open of tree.open.values()) if (open.task === task) return paint("yellow", "asks you");
   const checking = checkingText(folded, task, now);
   if (checking !== undefined) return checking;
+  const waiting = waitingBelow(tree, task);
+  if (waiting !== undefined) return paint("yellow", waitingText(waiting, now));
   return handoffText(folded.handoffs.get(task)?.at(-1)?.to ?? "received");
+}
+
+/** Of the task or of one below it, such as its reviewer. */
+function waitingBelow({ waiting, tasks }: FoldedTree, task: TaskId): ModelWait | undefined {
+  for (const [id, found] of waiting) {
+    for (let at: TaskId | null = id; at !== null; at = tasks.get(at)?.parent ?? null) if (at === task) return found;
+  }
+  return undefined;
 }
 
 /** The clock behind it goes on, however long the check takes. */

@@ -28,7 +28,7 @@ function eventLines(): Display {
 /** @internal Exported for its tests only. */
 export function liveTree(screen: Screen): Display {
   return redrawn(screen, (tree, { now, maxLines }) => [
-    ...drawTree([...tree.tasks.values()], { now, maxLines: maxLines - 1 }),
+    ...drawTree([...tree.tasks.values()], { now, maxLines: maxLines - 1, waiting: tree.waiting }),
     dim(liveTotals(tree, now)),
   ]);
 }

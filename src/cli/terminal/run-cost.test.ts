@@ -19,7 +19,7 @@ const priced = { key: "a", tokens: 30, money_micro_usd: 20_000 };
 
 test("the cost of a run is the time of the task at the top and what all tasks used", () => {
   const tree = fold(created(top), created(agent, top), started(top), said(agent, { step: priced }), completed(top));
-  const cost = { ms: 4, tokens: 30, money_micro_usd: 20_000, unpriced: false, rehearsal: false };
+  const cost = { ms: 4, tokens: 30, money_micro_usd: 20_000, unpriced: false, rehearsal: false, called: false };
   assert.deepEqual(runCost(tree), cost);
 });
 

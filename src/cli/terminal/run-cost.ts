@@ -1,5 +1,6 @@
 // What a tree of tasks took: time, tokens, money as far as prices are known, and whether it was a rehearsal.
 import type { FoldedTree } from "../../core/fold-tree.ts";
+import { partlyRehearsed } from "../../core/render-report.ts";
 import { counted, duration, money } from "./units.ts";
 
 export interface RunCost {
@@ -9,12 +10,13 @@ export interface RunCost {
   readonly money_micro_usd: number;
   readonly unpriced: boolean;
   readonly rehearsal: boolean;
+  readonly called: boolean;
 }
 
-export function runCost({ task, tasks, tokens, money_micro_usd, unpriced, rehearsal }: FoldedTree): RunCost {
+export function runCost({ task, tasks, tokens, money_micro_usd, unpriced, rehearsal, called }: FoldedTree): RunCost {
   const top = tasks.get(task);
   const ms = top === undefined ? 0 : (top.ended_at ?? top.created_at) - top.created_at;
-  return { ms, tokens, money_micro_usd, unpriced, rehearsal };
+  return { ms, tokens, money_micro_usd, unpriced, rehearsal, called };
 }
 
 /** For the end of a run. */
@@ -26,7 +28,8 @@ export function totalsLine(tree: FoldedTree, now: number): string {
     `${tree.tokens} tokens`,
     moneyText(tree),
   ];
-  const rehearsal = tree.rehearsal ? "; a rehearsal: the replies came from a script, no model was asked" : "";
+  const said = tree.called ? partlyRehearsed : "a rehearsal: the replies came from a script, no model was asked";
+  const rehearsal = tree.rehearsal ? `; ${said}` : "";
   return `${took.join(", ")}${rehearsal}`;
 }
 

@@ -1,6 +1,9 @@
 // Draws a tree of tasks: one line per task, with its status, its agent and what it used.
 import type { TaskView } from "../../protocol/task/task-view.ts";
 import type { TaskStatus } from "../../protocol/task/task-status.ts";
+import type { ModelWait } from "../../protocol/task/model-wait.ts";
+import { waitingText } from "../../core/model-waiting.ts";
+import type { TaskId } from "../../protocol/ids.ts";
 import { printableName } from "./printable.ts";
 import { bold, dim, paint } from "./style.ts";
 import { counted, duration, money } from "./units.ts";
@@ -19,19 +22,26 @@ export function markOf(status: TaskStatus): string {
   return paint(color, mark);
 }
 
+interface DrawTreeOptions {
+  readonly now: number;
+  readonly maxLines?: number;
+  readonly waiting?: ReadonlyMap<TaskId, ModelWait>;
+}
+
 /** Takes parents before their children. Draws at most `maxLines` lines; the last one then says how many tasks are left out. */
-export function drawTree(
-  views: readonly TaskView[],
-  { now, maxLines = Infinity }: { readonly now: number; readonly maxLines?: number },
-): string[] {
+export function drawTree(views: readonly TaskView[], { now, maxLines = Infinity, waiting }: DrawTreeOptions): string[] {
   const [top] = views;
   if (top === undefined) return [];
   const room = views.length <= maxLines ? Infinity : maxLines - 1;
   const children = Map.groupBy(views.slice(1), (view) => view.parent);
   const lines: string[] = [];
+  const waitOf = ({ id }: TaskView): string => {
+    const found = waiting?.get(id);
+    return found === undefined ? "" : ` ${paint("yellow", waitingText(found, now))}`;
+  };
   const draw = (view: TaskView, indent: string, branch: string): void => {
     if (lines.length >= room) return;
-    lines.push(`${dim(indent + branch)}${lineOf(view, now)}`);
+    lines.push(`${dim(indent + branch)}${lineOf(view, now)}${waitOf(view)}`);
     const below = children.get(view.id) ?? [];
     const deeper = indent + (branch === "" ? "" : branch === "└─ " ? "   " : "│  ");
     below.forEach((child, index) => draw(child, deeper, index === below.length - 1 ? "└─ " : "├─ "));

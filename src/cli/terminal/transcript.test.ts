@@ -119,11 +119,11 @@ test("a reply that is asked for again says so in words, and begins anew", (t) =>
   const { text, happens, writes, notice } = transcript(t);
   writes(agent, "model:1", "Wro");
   t.mock.timers.tick(40);
-  notice(agent, "model:1", "the provider is busy; trying again in about 4 s (2 of 3)");
+  notice(agent, "model:1", "rate limit; trying again in about 4 s (2 of 3)");
   writes(agent, "model:1", "Ri");
   t.mock.timers.tick(40);
   happens(reply(agent, "model:1", "Right."));
-  const notes = "  ↻ the provider is busy; trying again\n    in about 4 s (2 of 3)";
+  const notes = "  ↻ rate limit; trying again\n    in about 4 s (2 of 3)";
   assert.equal(text(), `lead\n  Wro\n${notes}\n  Right.\n`);
 });
 

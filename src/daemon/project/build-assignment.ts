@@ -9,6 +9,7 @@ import { treeFile } from "../../agent/delegation/task-input.ts";
 import { ownPath } from "../../files/own-environment.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import { KeptPolicy } from "../../protocol/routing/kept-policy.ts";
 import { initialPolicy } from "../../protocol/routing/default-policy.ts";
 import { readPolicy } from "../../protocol/routing/read-policy.ts";
 import type { Model } from "../../model-port.ts";
@@ -21,6 +22,7 @@ import type { Verify } from "../../runner/assignment/verifier.ts";
 import type { SandboxStatus } from "../../runner/shared/sandbox/sandbox-status.ts";
 import type { SessionWorkspaces } from "../../runner/shared/session-folder.ts";
 import { openBaseCache, type RunGh } from "../../verification/index.ts";
+import type { ProjectCheck } from "./checks-config.ts";
 import { checksFolder } from "./checks-folder.ts";
 import type { ModelNames } from "./project-models.ts";
 
@@ -34,6 +36,10 @@ export interface AssignmentParts {
   /** Kinds of runners that the config registers. */
   readonly registered: readonly string[];
   readonly allowed: AllowedChecks;
+  /** The folder of the project, if there is one. */
+  readonly project: string | undefined;
+  /** The checks of its config. */
+  readonly checks: readonly ProjectCheck[];
 }
 
 /** The runners that do the work are known when a tree runs. */
@@ -60,7 +66,7 @@ export function buildAssignment(parts: AssignmentParts): (inner: RunnerRegistry)
     assignmentRunner({
       inner,
       registered,
-      policyOf: ({ rootInput }) => goalPolicy(rootInput, names.fallback),
+      policyOf: ({ rootInput }, { policy }) => goalPolicy(policy ?? policyIn(rootInput), names.fallback),
       modelOf: ({ rootInput }) => model(treeFile(rootInput)),
       resolveModel,
       verify,
@@ -88,13 +94,15 @@ export const runGh: RunGh = (args, signal) =>
     });
   });
 
-const WithPolicy = z.object({
-  goal: z.object({ policy: z.object({ text: z.string(), is_default: z.boolean().default(false) }).optional() }),
-});
+const WithPolicy = z.object({ goal: z.object({ policy: KeptPolicy.optional() }) });
 
-/** The policy that the goal was started with; without one, a default from the models that are configured. */
-export function goalPolicy(rootInput: unknown, fallback: string): GoalPolicy {
-  const kept = WithPolicy.safeParse(rootInput).data?.goal.policy;
+/** The policy that the goal was started with. */
+function policyIn(rootInput: unknown): KeptPolicy | undefined {
+  return WithPolicy.safeParse(rootInput).data?.goal.policy;
+}
+
+/** The policy of a goal; without one, a default from the models that are configured. */
+export function goalPolicy(kept: KeptPolicy | undefined, fallback: string): GoalPolicy {
   if (kept === undefined) return { policy: initialPolicy(fallback), isDefault: true };
   const read = readPolicy(kept.text);
   if (read.ok) return { policy: read.value, isDefault: kept.is_default };

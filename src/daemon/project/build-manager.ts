@@ -8,19 +8,27 @@ import type { Runner } from "../../ports.ts";
 import { openBaseCache } from "../../verification/index.ts";
 import { checksFolder } from "./checks-folder.ts";
 import type { AssignmentParts } from "./build-assignment.ts";
+import { goalSettings } from "./goal-settings.ts";
+import { policyFor, type ProjectPolicy } from "./project-policy.ts";
+import { TuttiError } from "../../protocol/error.ts";
 import { goalPolicy, runGh } from "./build-assignment.ts";
 import { delegateTask, shownRoute } from "./delegate-task.ts";
 import { integrateGoal } from "./integrate-goal.ts";
 
 export function buildManager(parts: AssignmentParts): Runner {
-  const { state, sandbox, toolchains, workspaces, names, model, allowed } = parts;
+  const { state, sandbox, toolchains, workspaces, names, model, allowed, project, checks: ofProject } = parts;
   const defaultModel = names.fallback;
   const checks = { workspaces, sandbox, toolchains, allowed, hidden: [state], folder: checksFolder(state) };
   return managerRunner({
     model: (file) => model(treeFile(file)),
     defaultModel,
+    settings: (file) => {
+      if (project === undefined) throw new TuttiError("internal", "a goal has a project");
+      const policyOf = (decider: string | undefined): Promise<ProjectPolicy> => policyFor(project, state, decider);
+      return goalSettings({ project, checks: ofProject, defaultModel, policyOf }, file);
+    },
     assign: (request) => delegateTask(request, defaultModel),
-    route: (request) => shownRoute(request, goalPolicy(request.file, defaultModel), defaultModel),
+    route: (request) => shownRoute(request, goalPolicy(request.file.goal.policy, defaultModel), defaultModel),
     comment: async ({ url, text }, signal) => {
       const ran = await runGh(["issue", "comment", url, `--body=${text}`], signal);
       if (ran === null) return { ok: false, said: "gh cannot be started, or did not end in time" };

@@ -27,6 +27,7 @@ export function delegateTask(
     isLast,
     projectChecks: file.goal.project_checks,
     person: file.goal.model ?? null,
+    ...(file.goal.settings_later ? { policy: file.goal.policy } : {}),
   });
 }
 

@@ -171,6 +171,8 @@ export async function loadRuntime(
     model,
     registered: loaded.runners.map(({ kind }) => kind),
     allowed: keptAllowedChecks(state),
+    project,
+    checks: config.checks,
   };
   const runnersOf = (given: Partial<AgentEnvironment>): AgentRunners => ({
     invocation: invocationRunner(given),

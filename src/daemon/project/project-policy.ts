@@ -13,6 +13,7 @@ import { encodePolicy } from "../../protocol/routing/encode-policy.ts";
 import type { Policy } from "../../protocol/routing/policy.ts";
 import { keySources } from "../secrets/provider-keys.ts";
 import { effectiveConfig } from "./effective-config.ts";
+import { canonicalName } from "../../model/resolve-model.ts";
 import { listModels } from "./project-models.ts";
 import { openTrust, policyContent } from "./trusted-configs.ts";
 
@@ -58,7 +59,7 @@ export function findPolicyFile(project: string): PolicyFile | undefined {
     if (!found.isFile()) throw new TuttiError("refused", `${own} is not used: it is no regular file`);
     if (found.size > maxBytes) throw new TuttiError("too_large", `${own} is larger than ${maxBytes} bytes`);
     const text = readFileSync(own, "utf8");
-    return { folder, file: own, text, hash: hashOf(text) };
+    return { folder, file: own, text, hash: hashOfPolicy(text) };
   } catch (thrown) {
     if (thrown instanceof TuttiError) throw thrown;
     throw new TuttiError("io", `could not read ${own}: ${thrownMessage(thrown)}`, { cause: thrown });
@@ -73,9 +74,9 @@ export function isPolicyTrusted({ folder, hash }: PolicyFile, state: string): bo
  * The policy that a goal which starts now is to keep to its end. Throws `refused` for a policy file that nobody agreed to as
  * it is now, and `invalid_input` with the lines for one that cannot be used: a default in its place would be a surprise.
  */
-export async function policyFor(project: string, state: string): Promise<ProjectPolicy> {
+export async function policyFor(project: string, state: string, decider?: string): Promise<ProjectPolicy> {
   const found = findPolicyFile(project);
-  if (found === undefined) return defaultPolicyOf(project, state);
+  if (found === undefined) return defaultPolicyOf(project, state, decider);
   const { folder, file, text, hash } = found;
   if (!isPolicyTrusted(found, state)) {
     const why = openTrust(state).knowsPolicy(folder) ? "it has changed since you trusted it" : "it was never trusted";
@@ -93,12 +94,16 @@ function usablePolicy({ file, text }: Pick<PolicyFile, "file" | "text">): Policy
   throw new TuttiError("invalid_input", errors.join("; "), { details: { file, problems: [...problems] } });
 }
 
-/** The providers are not asked what they offer: a goal must not wait for a server that does not answer. */
-export async function defaultPolicyOf(project: string, state: string): Promise<ProjectPolicy> {
+/**
+ * The providers are not asked what they offer: a goal must not wait for a server that does not answer. `decider` is the model
+ * that splits the goal.
+ */
+export async function defaultPolicyOf(project: string, state: string, decider?: string): Promise<ProjectPolicy> {
   const { models } = await effectiveConfig(project, state);
-  const policy = defaultPolicyFrom(await listModels(models, keySources(state), { probe: false }));
+  const listed = await listModels(models, keySources(state), { probe: false });
+  const policy = defaultPolicyFrom(listed, decider === undefined ? undefined : canonicalName(models, decider));
   const text = encodePolicy(policy);
-  return { policy, text, hash: hashOf(text), source: "default", file: null };
+  return { policy, text, hash: hashOfPolicy(text), source: "default", file: null };
 }
 
 /** Records that the policy may be used, if it is still the one that was shown (`conflict`) and can be used. */
@@ -126,10 +131,10 @@ export async function writePolicyFile(wanted: {
     if (errno(thrown) === "EEXIST") throw new TuttiError("conflict", `${file} exists already; it was not changed`);
     throw new TuttiError("io", `could not write ${file}: ${thrownMessage(thrown)}`, { cause: thrown });
   }
-  await trustPolicy(project, state, hashOf(text));
+  await trustPolicy(project, state, hashOfPolicy(text));
   return file;
 }
 
-function hashOf(text: string): string {
+export function hashOfPolicy(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -47,7 +47,7 @@ export interface ProjectRuntimes {
   readonly ownRunners: Omit<NodeRunners, "isBuiltIn">;
   readonly userConfig: () => Promise<UserConfig>;
   /** The policy that a goal which starts now keeps. Throws when the project's own is not trusted or cannot be used. */
-  readonly policyOf: (project: string) => Promise<ProjectPolicy>;
+  readonly policyOf: (project: string, decider: string | undefined) => Promise<ProjectPolicy>;
   /** The runners of a tree: those of its project, as its config is when the tree's first task runs here. */
   readonly treeRunners: TreeRunners;
   /** Says what conversations act through. Until then their verbs wait, since tasks may be taken up before there is a client. */
@@ -195,7 +195,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     },
     projectHere: (rootConfig) => readInvocationConfig(valueHere(rootConfig, rootConfig, folderOf)).project,
     userConfig,
-    policyOf: (project) => policyFor(project, options.state),
+    policyOf: (project, decider) => policyFor(project, options.state, decider),
     treeRunners: {
       kinds: ["invocation", "local", "acp", "assignment", "manager", "conversation", attendedKind],
       mayHave: (kind) => kind !== programKind && kind !== attendedKind && !knownRunnerKinds.includes(kind),

@@ -6,6 +6,7 @@ import { goalIn } from "../../core/fold-goal.ts";
 import { goalGate, goalProgress } from "../../core/goal-gate.ts";
 import { goalOfTask, taskOfGoal } from "../../core/goal-id.ts";
 import { emptyRecord, foldRecord, type GoalRecord, goalReport } from "../../core/make-report.ts";
+import { waitingIn, waitingText } from "../../core/model-waiting.ts";
 import { eventView } from "../../engine/event-view.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { taskBodyIn } from "../../engine/task-body.ts";
@@ -25,8 +26,11 @@ const pageEvents = 1_000;
 /** The last events of a manager in which its status is looked for; it changes it often. */
 const recent = 100;
 const shownText = 400;
+/** Tasks of a goal whose latest events are looked at, and how many of these. */
+const mostLookedAt = 20;
+const latestEvents = 4;
 
-export function goalReads(view: StoreView): GoalReads {
+export function goalReads(view: StoreView, now: () => number): GoalReads {
   const recordOf = async (goal: GoalId): Promise<GoalRecord> => {
     const task = taskOfGoal(goal);
     const id = idInName(view.salt, task);
@@ -41,7 +45,7 @@ export function goalReads(view: StoreView): GoalReads {
       const found = await view.tasks({ limit, maxLength: pageLength, runner: "manager", roots: true, ...after });
       const goals: ListedGoal[] = [];
       // One after the other: a record and its events may have megabytes, of which little is shown.
-      for (const row of found.rows) goals.push(await listedGoal(view, row));
+      for (const row of found.rows) goals.push(await listedGoal(view, row, now()));
       return { goals, next: found.more ? String(found.rows.at(-1)?.id) : null };
     },
     async goal(id) {
@@ -84,7 +88,25 @@ async function readRecord(
   return record;
 }
 
-async function listedGoal(view: StoreView, { id, status, created_at }: TaskListing): Promise<ListedGoal> {
+/** What a goal waits for whose model, or that of one of its tasks, has to be called again. */
+async function waitingOf(view: StoreView, { id, status }: TaskListing, now: number): Promise<string | undefined> {
+  if (status !== "running") return undefined;
+  const { rows } = await view.tasks({ parent: id, status: "running", limit: mostLookedAt });
+  for (const each of [id, ...rows.map((row) => row.id)]) {
+    const { rows: latest } = await view.recentEvents(each, { limit: latestEvents, maxLength: pageLength });
+    const waiting = waitingIn(latest.map((event) => eventView(view.salt, event)));
+    if (waiting !== undefined) return waitingText(waiting, now);
+  }
+  return undefined;
+}
+
+async function listedGoal(view: StoreView, row: TaskListing, now: number): Promise<ListedGoal> {
+  const waiting = await waitingOf(view, row, now);
+  const listed = await goalInList(view, row);
+  return waiting === undefined ? listed : { ...listed, reason: waiting };
+}
+
+async function goalInList(view: StoreView, { id, status, created_at }: TaskListing): Promise<ListedGoal> {
   const task = taskName(view.salt, id);
   const row = await view.taskRow(id);
   const { data: file } = GoalFile.safeParse(row === undefined ? undefined : taskBodyIn(row.body).input);

@@ -1,6 +1,7 @@
 // Tells what the sessions of tasks are doing, from what is recorded of them.
 
 import { activityOf, isQuiet, type Seen, summaryOf } from "../../core/activity.ts";
+import { waitingIn } from "../../core/model-waiting.ts";
 import { eventView } from "../../engine/event-view.ts";
 import { ObserveQuery, type SessionPage, SessionQuery } from "../../protocol/api/session-shapes.ts";
 import type { TaskId } from "../../protocol/ids.ts";
@@ -47,6 +48,7 @@ export function observerOf(view: StoreView, now: () => number): Observer {
       hasOpenTasks: row.status === "running" && isQuiet({ events, now: at }) && (await hasOpenTasks(row.id)),
     };
     const [first] = own;
+    const waiting = isTerminal(row.status) ? undefined : waitingIn(events);
     return {
       events,
       seen: {
@@ -59,6 +61,7 @@ export function observerOf(view: StoreView, now: () => number): Observer {
         summary: summaryOf(seen),
         last_event_at: events.at(-1)?.at ?? row.created_at,
         ask: first === undefined ? null : askName(salt, first.id),
+        ...(waiting === undefined ? {} : { model_wait: waiting }),
       },
     };
   };

@@ -100,7 +100,7 @@ export function readsOf(view: StoreView, folder: string, live: LiveBudgets = () 
   };
   const all: StoreReads = {
     ...reads,
-    ...goalReads(view),
+    ...goalReads(view, () => Date.now()),
     ...threadReads(view),
     eventPage,
     async task(task) {

@@ -7,19 +7,17 @@ import { isAbsolute, resolve } from "node:path";
 import { definitionFolders, loadDefinitions } from "../../agent/definition/agent-folders.ts";
 import type { Tutti } from "../../client/client.ts";
 import { goalOfTask } from "../../core/goal-id.ts";
+import { isRehearsalName, rehearsalModelName } from "../../core/rehearsal-name.ts";
 import { managerAgent } from "../../manager/call-manager-model.ts";
 import type { Tasks } from "../../ports.ts";
 import { StartGoal, type StartedGoal } from "../../protocol/api/goal-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { GoalFile, GoalLimits } from "../../protocol/invocation/goal-file.ts";
 import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
+import type { KeptPolicy } from "../../protocol/routing/kept-policy.ts";
 import { readPolicy } from "../../protocol/routing/read-policy.ts";
-import type { NamedCheck } from "../../protocol/task/named-check.ts";
-import type { ProjectCheck } from "../project/checks-config.ts";
 import { workerAgent } from "../project/delegate-task.ts";
-import { readConfigFiles } from "../project/config-files.ts";
-import { requireGoalModel } from "../project/require-goal-model.ts";
-import { managerTexts } from "../project/manager-texts.ts";
+import { goalSettings } from "../project/goal-settings.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 import { findRepository } from "../../workspace/find-repository.ts";
@@ -49,21 +47,31 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
     const project = projectFolder(root, home);
     const warnings: string[] = [];
     const runtime = await deps.runtimes.runtimeOf(project);
-    const isTrusted = runtime !== undefined && readConfigFiles(project) !== undefined;
-    const texts = await managerTexts({ project, home, isTrusted });
     const model = runtime?.environment.defaultModel;
-    if (script === undefined) requireGoalModel(goal.manager_model ?? model);
-    const optional = { script, budget, approvals, operators, labels, ...(model === undefined ? {} : { model }) };
+    const ownPolicy = policy === undefined ? undefined : checkedPolicy(policy, warnings);
+    const wishes = { goal: { ...goal, policy: ownPolicy }, script };
+    // A config that nobody has agreed to yet may set the models and checks of the goal, so these are taken after the yes.
+    const settings =
+      runtime === undefined
+        ? { settings_later: true, policy: ownPolicy }
+        : await goalSettings(
+            {
+              project,
+              checks: runtime.checks,
+              defaultModel: runtime.environment.defaultModel ?? rehearsalModelName,
+              policyOf: (decider) => deps.runtimes.policyOf(project, decider),
+            },
+            wishes,
+          );
+    const optional = { script, budget, approvals, operators, labels, model: treeModel(wishes, model) };
     const file = GoalFile.parse({
-      ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
-      agents: { [workerAgent]: worker, ...(await agentsOf(project, home)) },
+      ...definedOf(optional),
+      agents: { [workerAgent]: worker, ...played(await agentsOf(project, home), script) },
       roots: [root],
       goal: {
         ...goal,
-        texts,
         limits: GoalLimits.parse(limits ?? {}),
-        project_checks: (runtime?.checks ?? []).map(projectCheck),
-        policy: policy === undefined ? await ownPolicy(deps, project) : checkedPolicy(policy, warnings),
+        ...definedOf(settings),
       },
     });
     // A repository that cannot be used is an error of the first task, which says why.
@@ -81,7 +89,7 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
         agent: managerAgent,
         input: file,
         rights: { tools: "*", roots: [root] },
-        budget: Object.fromEntries(Object.entries(budget ?? {}).filter(([, limit]) => limit !== undefined)),
+        budget: definedOf(budget ?? {}),
       },
       {
         ...(key === undefined ? { key: `goal ${content}`, anew } : { once: { key: `goal ${caller} ${key}`, content } }),
@@ -90,6 +98,36 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
     );
     return { ...started, goal: goalOfTask(started.task), warnings } satisfies StartedGoal;
   };
+}
+
+function definedOf(values: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+/** The model of agents that name none. A script names none: then all of them are rehearsed. */
+function treeModel(
+  { goal, script }: { readonly goal: { readonly manager_model?: string | undefined }; readonly script?: unknown },
+  model: string | undefined,
+): string | undefined {
+  if (script !== undefined) return rehearsalModelName;
+  return model !== undefined && isRehearsalName(model) ? (goal.manager_model ?? model) : model;
+}
+
+/** Whoever gives a script wants it played, also by agents whose definition names models. */
+function played(
+  agents: Readonly<Record<string, AgentDefinition>>,
+  script: unknown,
+): Readonly<Record<string, AgentDefinition>> {
+  if (script === undefined) return agents;
+  return Object.fromEntries(Object.entries(agents).map(([name, definition]) => [name, withoutModels(definition)]));
+}
+
+function withoutModels(definition: AgentDefinition): AgentDefinition {
+  const { model: _, fallback_models: _models, runner, ...rest } = definition;
+  if (runner === undefined) return rest;
+  if (runner.kind !== "local") return { ...rest, runner };
+  const { model: _own, fallback_models: _then, ...config }: Record<string, unknown> = Object(runner.config);
+  return { ...rest, runner: { kind: "local", config } };
 }
 
 function noGit(folder: string): string {
@@ -102,31 +140,11 @@ async function agentsOf(project: string, home: string): Promise<Record<string, A
   return Object.fromEntries(agents.map(({ name, definition }) => [name, definition]));
 }
 
-/** The project's policy in the version that the person trusted, or a default from the models that can be called. */
-async function ownPolicy(
-  { runtimes }: GoalStarterDeps,
-  project: string,
-): Promise<{ readonly text: string; readonly hash: string; readonly is_default: boolean }> {
-  const { text, hash, source } = await runtimes.policyOf(project);
-  return { text, hash, is_default: source === "default" };
-}
-
-function projectCheck({ run, cwd, network, timeout_ms }: ProjectCheck): NamedCheck {
-  return {
-    check: typeof run === "string" ? run : { run },
-    named_by: "config",
-    network,
-    is_criterion: false,
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(timeout_ms === undefined ? {} : { timeout_ms }),
-  };
-}
-
-function checkedPolicy(text: string, warnings: string[]): { readonly text: string; readonly hash: string } {
+function checkedPolicy(text: string, warnings: string[]): KeptPolicy {
   const read = readPolicy(text);
   warnings.push(...read.warnings);
   if (!read.ok) throw read.error;
-  return { text, hash: createHash("sha256").update(text).digest("hex") };
+  return { text, hash: createHash("sha256").update(text).digest("hex"), is_default: false };
 }
 
 function digestOf(parts: readonly string[]): string {

@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 
-import type { ModelRequest } from "../../model-port.ts";
+import { modelWaiting } from "../../core/model-waiting.ts";
+import type { ModelRequest, ModelRetry } from "../../model-port.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Usage } from "../../protocol/task/budget.ts";
 import { type CompleteMessage, messageText } from "../../protocol/task/message.ts";
@@ -54,7 +55,9 @@ export async function callModel(
         },
         async (step) => {
           const onText = isShown ? liveAnswer((text) => step.live("text", text)) : () => undefined;
-          const reply = await model.call(request, { signal: step.signal, onText });
+          const onRetry = (again: ModelRetry): void =>
+            step.during.tell(...modelWaiting(request.model, again, step.now()));
+          const reply = await model.call(request, { signal: step.signal, onText, onRetry });
           return { text: messageText(reply.message), usage: reply.usage };
         },
       );

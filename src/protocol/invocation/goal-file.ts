@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { Check } from "../decision/decision.ts";
 import { NonBlank } from "../non-blank.ts";
+import { KeptPolicy } from "../routing/kept-policy.ts";
 import { NamedCheck } from "../task/named-check.ts";
 import { InvocationFile } from "./invocation-file.ts";
 
@@ -39,6 +40,14 @@ export type GoalIssue = z.infer<typeof GoalIssue>;
 export const AcceptedCriterion = z.union([NonBlank, z.strictObject({ text: NonBlank, by: Check })]);
 export type AcceptedCriterion = z.infer<typeof AcceptedCriterion>;
 
+/** What a goal takes from its project. */
+export const ProjectSettings = z.strictObject({
+  texts: ManagerTexts,
+  project_checks: z.array(NamedCheck),
+  policy: KeptPolicy,
+});
+export type ProjectSettings = z.infer<typeof ProjectSettings>;
+
 export const GoalRequest = z.strictObject({
   /** The person's own words. */
   text: NonBlank,
@@ -55,9 +64,11 @@ export const GoalRequest = z.strictObject({
   model: NonBlank.optional(),
   /** The model that decides; the model of the tree when absent. */
   manager_model: NonBlank.optional(),
-  /** The routing policy that holds for this goal to its end. `is_default`: nobody wrote it, so an agent's definition beats it. */
-  policy: z.strictObject({ text: z.string(), hash: z.string(), is_default: z.boolean().default(false) }).optional(),
+  /** The routing policy that holds for this goal to its end. */
+  policy: KeptPolicy.optional(),
   texts: ManagerTexts.default(() => ({})),
+  /** Nobody had agreed to the project's config when the goal started: its manager takes the settings once somebody has. */
+  settings_later: z.boolean().default(false),
   limits: GoalLimits.default(() => GoalLimits.parse({})),
 });
 export type GoalRequest = z.infer<typeof GoalRequest>;

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { EvidenceId, GoalId } from "../ids.ts";
 import { RunnerConfig } from "../invocation/executor.ts";
+import { KeptPolicy } from "../routing/kept-policy.ts";
 import { Handoff } from "../routing/handoff.ts";
 import { Criterion } from "./goal.ts";
 import { NamedCheck } from "./named-check.ts";
@@ -21,6 +22,8 @@ export const AssignmentConfig = z.strictObject({
   inner: RunnerConfig.nullable().default(null),
   /** The model that planned the task and is asked when its confidence is missing; the router when null. */
   author: z.string().nullable().default(null),
+  /** The policy of the goal, when it was settled after the goal had started. */
+  policy: KeptPolicy.optional(),
   /** As the inner runner reads it; `{mode, base, …}`. */
   workspace: z.looseObject({}).default(() => ({})),
   /** Written by the runner itself for the next attempt. */

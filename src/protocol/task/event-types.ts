@@ -27,6 +27,7 @@ export const eventTypes = [
   "call.allowed",
   "model.changed",
   "call.drifted",
+  "model.waiting",
   "ask.raised",
   "ask.answered",
   "ask.expired",

@@ -124,6 +124,7 @@ const taskData: Record<string, unknown> = {
   "step.finished": { key: "model:1", outcome: "ok", tokens: 30, money_micro_usd: 12 },
   "evidence.added": { evidence },
   "check.started": { argv: ["npm", "test"], on: "base", number: 1, of: 2, again: false },
+  "model.waiting": { model: "a/b", reason: "rate limit", next: 4, most: 25, until: 9_000 },
   "model.changed": { from: "a/b", to: "c/d", format: "native", reason: "no credit" },
   "session.started": {
     profile: "claude",

@@ -8,6 +8,7 @@ import { Failure } from "../failure.ts";
 import { Criterion, Goal, GoalLink, GoalStatus, PlannedTask } from "./goal.ts";
 import { Handoff } from "../routing/handoff.ts";
 import { AskId, EvidenceId, TaskId, Time } from "../ids.ts";
+import { ModelWait } from "./model-wait.ts";
 import { CompleteMessage } from "./message.ts";
 import { StartedCheck } from "./started-check.ts";
 import { Ordinal } from "./task.ts";
@@ -166,6 +167,7 @@ const limitEvents = [
       count: z.int().positive(),
     }),
   ),
+  taskEvent("model.waiting", ModelWait),
   taskEvent("ask.raised", z.strictObject({ ask: Ask })),
   taskEvent("ask.answered", z.strictObject({ ask: AskId, answer: Answer, by: Answerer })),
   taskEvent("ask.expired", z.strictObject({ ask: AskId, meaning: z.enum(["no_answer", "denied", "stop"]) })),

@@ -82,6 +82,8 @@ export const GoalReport = z.strictObject({
   progress: z.int().min(0).max(100),
   /** At least one reply was played from a script. */
   rehearsal: z.boolean(),
+  /** At least one model was called, or a session of an agent with models of its own was started. */
+  called: z.boolean().default(false),
   criteria: z.array(ReportedCriterion),
   tasks: z.array(ReportedTask),
   /** What keeps the goal from being done, one sentence each. */

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { AskId, TaskId, Time } from "../ids.ts";
+import { ModelWait } from "./model-wait.ts";
 import { TaskEvent } from "./event.ts";
 import { TaskStatus } from "./task-status.ts";
 
@@ -36,6 +37,8 @@ export const Observation = z.strictObject({
   last_event_at: Time,
   /** The question that it waits for. */
   ask: AskId.nullable(),
+  /** The model that it waits for, because its call has to be made again. */
+  model_wait: ModelWait.optional(),
 });
 export type Observation = z.infer<typeof Observation>;
 

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { modelWaiting } from "../../core/model-waiting.ts";
 import { messageId } from "../../core/message-id.ts";
 import type { HandoffEvent } from "../../core/handoff-machine.ts";
 import { readModelRef } from "../../core/choose-route.ts";
@@ -43,8 +44,11 @@ export async function askRouter(durable: Durable, call: RouterCall): Promise<str
   const { text } = await durable.step(
     key,
     { repeatable: true, schema: Reply, input: prompt, reserve: model.estimate(request), spent: ({ usage }) => usage },
-    async ({ signal }) => {
-      const reply = await model.call(request, { signal });
+    async (step) => {
+      const reply = await model.call(request, {
+        signal: step.signal,
+        onRetry: (again) => step.during.tell(...modelWaiting(request.model, again, step.now())),
+      });
       return { text: messageText(reply.message), usage: reply.usage };
     },
   );

@@ -36,11 +36,13 @@ export interface TaskToAssign {
   readonly projectChecks?: readonly NamedCheck[];
   /** The `[runner:]model` that the person chose for the work. */
   readonly person?: string | null;
+  /** The policy of the goal, when its recorded input has none. */
+  readonly policy?: AssignmentConfig["policy"];
 }
 
 /** The same for the same request, also after a restart. */
 export function assignmentTask(request: TaskToAssign): Pick<NewTask, "runner" | "agent" | "input"> {
-  const { goal, planned, predecessors, agents, author, person = null } = request;
+  const { goal, planned, predecessors, agents, author, person = null, policy } = request;
   const agent = planned.agent !== null && Object.hasOwn(agents, planned.agent) ? planned.agent : baseAgent;
   const definition = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
   const before = predecessors.map(({ planned: { id }, task, result: { branch, commit, claim } }) => ({
@@ -65,6 +67,7 @@ export function assignmentTask(request: TaskToAssign): Pick<NewTask, "runner" | 
     inner: definition === undefined ? null : ownRunner(definition),
     author,
     workspace: workspaceAfter(request),
+    ...(policy === undefined ? {} : { policy }),
   };
   const input: TaskInput = {
     agent: { type: "named", agent_id: agent },

@@ -3,6 +3,7 @@
 import type { Durable, RunnerRegistry } from "../../ports.ts";
 import type { Model } from "../../model-port.ts";
 import type { Policy } from "../../protocol/routing/policy.ts";
+import type { AssignmentConfig } from "../../protocol/task/assignment.ts";
 import type { SessionWorkspaces } from "../shared/session-folder.ts";
 import type { AllowedChecks } from "./ask-about-work.ts";
 import type { Verify } from "./verifier.ts";
@@ -19,7 +20,7 @@ export interface AssignmentOptions {
   readonly inner: RunnerRegistry;
   /** Kinds of runners that the project adds. */
   readonly registered: readonly string[];
-  readonly policyOf: (durable: Durable) => GoalPolicy;
+  readonly policyOf: (durable: Durable, config: Pick<AssignmentConfig, "policy">) => GoalPolicy;
   /** The model that answers for the router. */
   readonly modelOf: (durable: Durable) => Model;
   /** Turns the name of a model, as a policy has it, into `provider/model`. */

@@ -48,7 +48,7 @@ export class Attempt {
     this.durable = durable;
     this.options = options;
     this.config = config;
-    this.routing = options.policyOf(durable);
+    this.routing = options.policyOf(durable, config);
     this.state = config.carried?.state ?? newHandoffState;
     this.handoff = config.carried?.handoff ?? config.handoff;
   }

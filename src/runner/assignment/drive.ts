@@ -159,7 +159,12 @@ async function verify(attempt: Attempt): Promise<HandoffEvent> {
   const evidence = [reason, ...notes, ...attempt.evidence.flatMap(failedOutput)];
   // What must be looked at by somebody else counts as not checked, so that it is reviewed.
   const outcome = verdict === "verified" ? "pass" : verdict === "failed" ? "fail" : "none";
-  return { type: "verified", outcome, evidence };
+  return { type: "verified", outcome, evidence, mustPass: attempt.evidence.some(mustPass) };
+}
+
+/** A check that only a model named need not pass. */
+function mustPass({ fact, verdict }: Evidence): boolean {
+  return fact.kind === "check" && fact.named_by !== "model" && verdict === "contradicts";
 }
 
 function failedOutput({ fact, excerpt }: Evidence): string[] {

@@ -69,6 +69,10 @@ export function describeEvent(event: TaskEvent): ToldEvent | undefined {
       return told("warn", `Goes on with ${event.data.to}`, event.data.reason);
     case "call.drifted":
       return told("info", `A call in another form: ${event.data.kind}`, event.data.message);
+    case "model.waiting": {
+      const { model, reason, next, most } = event.data;
+      return told("warn", `Waits for ${model}`, `${reason}; try ${next} of ${most} follows`);
+    }
     case "ask.raised":
       return told("warn", event.data.ask.kind === "question" ? "Question" : "Approval", event.data.ask.question);
     case "ask.answered":

@@ -50,7 +50,7 @@ export function GoalPage(): ReactNode {
     void navigate({ to: "/goals/$goal", params: { goal: id }, search: { ...search, evidence } });
   return (
     <div className="page">
-      <GoalHead goal={goal.data} tree={tree.data} rehearsal={report.data?.rehearsal === true} />
+      <GoalHead goal={goal.data} tree={tree.data} report={report.data} />
       <GoalAsks task={goal.data.task} />
       <div className="two">
         <div className="col loose">
@@ -116,11 +116,11 @@ function workersIn(report: GoalReport | undefined): ReadonlyMap<TaskId, string> 
 function GoalHead({
   goal,
   tree,
-  rehearsal,
+  report,
 }: {
   readonly goal: GoalView;
   readonly tree: LiveTree | undefined;
-  readonly rehearsal: boolean;
+  readonly report: GoalReport | undefined;
 }): ReactNode {
   const ended = isEnded(goal.status);
   const { verified, planned } = verifiedTasks(goal);
@@ -132,7 +132,9 @@ function GoalHead({
       <div className="row folding">
         <StateMark state={goal.status} />
         <span className="mono tiny faint">{goal.id}</span>
-        {rehearsal ? <span className="tag">Rehearsal: no model was asked</span> : null}
+        {report?.rehearsal === true ? (
+          <span className="tag">{report.called ? "Rehearsal in part" : "Rehearsal: no model was asked"}</span>
+        ) : null}
         <span className="grow" />
         {ended ? null : <CancelGoal goal={goal} />}
       </div>

@@ -39,7 +39,13 @@ export function GoalReportView({
                 : [["Result", <code key="b">{report.integration.branch ?? report.integration.commit}</code>] as const]),
             ]}
           />
-          {report.rehearsal ? <p className="small warn">This was a rehearsal: a script played the models.</p> : null}
+          {report.rehearsal ? (
+            <p className="small warn">
+              {report.called
+                ? "A script played some of the models, and others were called."
+                : "This was a rehearsal: a script played the models."}
+            </p>
+          ) : null}
         </div>
       </Card>
       {report.not_proven.length === 0 ? null : (
