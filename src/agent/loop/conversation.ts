@@ -76,8 +76,11 @@ export interface Conversation {
   readonly stopReason: string | undefined;
   /** The messages of one turn must be added together, results in the order of their calls. */
   add(messages: readonly CompleteMessage[]): void;
-  /** After a restart the task resumes at the turn that began last. */
-  beginTurn(): void;
+  /**
+   * After a restart the task resumes at the turn that began last. `mail` gives what came to a stopped task: the first request of
+   * the attempt that goes on has it.
+   */
+  beginTurn(mail: () => Promise<readonly CompleteMessage[]>): Promise<void>;
   nextTurn(): void;
   /** Notes the tokens of the last request and its reply. Must be called before the results of the reply are added. */
   measure(tokens: number): void;
@@ -206,9 +209,26 @@ class TaskConversation implements Conversation {
     this.stopReason = this.#guard.stopReason;
   }
 
-  beginTurn(): void {
+  async beginTurn(mail: () => Promise<readonly CompleteMessage[]>): Promise<void> {
+    const { turn } = this;
+    // What was said before the first turn of this run is kept with the state, so it is said once.
+    const isOpened = turn !== 0 || this.said > this.#before;
+    this.#save(`turn:${turn}`);
+    if (isOpened) return;
+    const { durable, input } = this.#parts;
+    if (!durable.resumed) {
+      if (input.handed !== undefined) this.add([durable.say("handed", input.handed.message)]);
+      return;
+    }
+    this.add([durable.say("resumed", resumedMessage)]);
+    this.add(await mail());
+    // Whether there was mail is not recorded, and the request depends on it.
+    this.#save("turn:resumed");
+  }
+
+  #save(key: string): void {
     const { turn, measured, limit, output, choice } = this;
-    const { durable, input, options } = this.#parts;
+    const { durable, options } = this.#parts;
     // A field that has its default value is not written.
     const state: z.input<typeof LoopState> = { turn, said: this.said };
     if (this.#before > 0) state.before = this.#before;
@@ -219,10 +239,7 @@ class TaskConversation implements Conversation {
     if (options.recordsChoice === true || choice !== options.choice) state.choice = recordedChoice(choice);
     if (this.#compactions.length > 0) state.compactions = this.#compactions;
     if (this.told.size > 0) state.told = [...this.told];
-    durable.save(`turn:${turn}`, state);
-    if (turn !== 0) return;
-    if (durable.resumed) this.add([durable.say("resumed", resumedMessage)]);
-    else if (input.handed !== undefined) this.add([durable.say("handed", input.handed.message)]);
+    durable.save(key, state);
   }
 
   nextTurn(): void {

@@ -77,7 +77,7 @@ export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unkno
     },
   };
   for (; conversation.turn < first.maxTurns; conversation.nextTurn()) {
-    conversation.beginTurn();
+    await conversation.beginTurn(() => takeMail(durable, "resumed"));
     if (conversation.turn === 0 && isLong(run)) await shorten(run, "opening");
     const reply = await callModel(run);
     const end = await takeReply(run, reply);
@@ -138,10 +138,10 @@ async function takeReply(run: LoopRun, reply: RecordedReply): Promise<{ readonly
   if (calls.length > 0) {
     const { results, final } = await runCalls(run, reply, { calls, problem });
     if (final !== undefined) {
-      const mail = await durable.receive(`mail:${turn}.0`, noWaiting);
-      if (mail === undefined) return final;
+      const mail = await takeMail(durable, turn);
+      if (mail.length === 0) return final;
       // The model gets to see what came in before it ended the task.
-      conversation.add([...results, ...(await takeMail(durable, turn, mail))]);
+      conversation.add([...results, ...mail]);
       conversation.add([durable.say(`unheard:${turn}`, userMessage(notEnded))]);
       return undefined;
     }
@@ -158,9 +158,9 @@ async function takeReply(run: LoopRun, reply: RecordedReply): Promise<{ readonly
   failIfStuck(run, problem);
   // Before mail is taken: whether there is some can change with a restart, and what this does is recorded.
   if (answer?.end === undefined && isLong(run)) await shorten(run, "turn");
-  const mail = await durable.receive(`mail:${turn}.0`, noWaiting);
-  if (mail === undefined) return answer?.end;
-  conversation.add(await takeMail(durable, turn, mail));
+  const mail = await takeMail(durable, turn);
+  if (mail.length === 0) return answer?.end;
+  conversation.add(mail);
   return undefined;
 }
 
@@ -251,12 +251,12 @@ function oneLine(text: string): string {
 
 const noWaiting = { block: false };
 
-/** Records the messages that came to the task from outside since the turn began, starting with `first`. */
-async function takeMail(durable: Durable, turn: number, first: CompleteMessage): Promise<CompleteMessage[]> {
+/** Records the messages that came to the task from outside since the turn began, or while it was stopped. */
+async function takeMail(durable: Durable, turn: number | "resumed"): Promise<CompleteMessage[]> {
   const taken: CompleteMessage[] = [];
-  for (let message: CompleteMessage | undefined = first; message !== undefined;) {
+  for (;;) {
+    const message = await durable.receive(`mail:${turn}.${taken.length}`, noWaiting);
+    if (message === undefined) return taken;
     taken.push(durable.say(`heard:${turn}.${taken.length}`, message));
-    message = await durable.receive(`mail:${turn}.${taken.length}`, noWaiting);
   }
-  return taken;
 }
