@@ -26,6 +26,8 @@ export interface StandingApprovals {
 
 export interface AgentEnvironment {
   readonly tools: readonly Tool[];
+  /** The MCP servers that agents can name, those without tools here among them; undefined when it is not known which there are. */
+  readonly servers?: readonly string[] | undefined;
   /** The runners other than `local`, in order of preference. */
   readonly runners: readonly AvailableRunner[];
   /** The runtimes an agent has in the local loop. */
@@ -65,6 +67,7 @@ export const builtinTools: readonly Tool[] = [
 export function agentEnvironment(parts: Partial<AgentEnvironment> = {}): AgentEnvironment {
   return {
     tools: parts.tools ?? builtinTools,
+    servers: parts.servers,
     runners: parts.runners ?? [],
     runtimes: parts.runtimes ?? ["local"],
     ownRunner: parts.ownRunner ?? "local",

@@ -92,6 +92,11 @@ function adHocTools({ file, rights, environment }: CallerTools, config: ToolsCon
   }
   const allowed = file.external_tools.map((tool) => tool.name).filter((name) => mayUse(rights, name));
   const wanted = config.external ?? [];
+  const problem = missingServer(
+    environment,
+    config.mcp.map(({ server }) => server),
+  );
+  if (problem !== undefined) return { ok: false, message: problem };
   const ofServers = config.mcp.flatMap((each) => toolsOfServer(environment, each));
   return { ok: true, tools: [...config.builtin, ...ofServers, ...(wanted.includes("*") ? allowed : wanted)] };
 }
@@ -125,7 +130,21 @@ function matchesGlob(name: string, pattern: string): boolean {
   return true;
 }
 
-/** `mcp__server` and `mcp__server__*` mean all tools of a server. Tools of servers that are not there are left out. */
+/** What is said of a server that nobody has declared; undefined when there is none among the names, or it is not known what there is. */
+function missingServer(
+  { servers }: Pick<CallerTools["environment"], "servers">,
+  names: readonly string[],
+): string | undefined {
+  const missing = servers === undefined ? [] : [...new Set(names)].filter((name) => !servers.includes(name));
+  if (missing.length === 0) return undefined;
+  const known = servers === undefined || servers.length === 0 ? "none" : servers.join(", ");
+  return `there is no MCP server ${missing.join(", ")} that could be used; there are: ${known} (\`tutti mcp list\` says more)`;
+}
+
+/**
+ * `mcp__server` and `mcp__server__*` mean all tools of a server. Tools of servers that a person declined, or that do not
+ * answer, are left out.
+ */
 function withServers({ tools }: Pick<CallerTools["environment"], "tools">, names: readonly string[]): string[] {
   return names.flatMap((name) => {
     const server = serverInName(name);
@@ -143,6 +162,11 @@ function allow(
   { narrowRights }: { readonly narrowRights: boolean },
 ): ToolResolution {
   const { rights } = caller;
+  const problem = missingServer(
+    caller.environment,
+    wanted.flatMap((name) => serverInName(name) ?? []),
+  );
+  if (problem !== undefined) return { ok: false, message: problem };
   const expanded = withServers(caller.environment, wanted);
   const withSupervision = expanded.includes(loopTool.invokeAgent) ? [...expanded, ...delegationTools] : expanded;
   // Every agent has `final`, and `tool_search` when it needs it; they need no right.

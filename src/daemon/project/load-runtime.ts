@@ -67,8 +67,8 @@ export interface ProjectRuntime {
   readonly process: ConfigProcess | undefined;
   /** The MCP servers of the config. */
   readonly mcpServers: McpServers;
-  /** The same with more tools for agents; made once for each key. */
-  readonly withTools: (key: string, tools: () => readonly StepTool[]) => AgentRunners;
+  /** The same with MCP servers and their tools for agents; made once for each key. */
+  readonly withServers: (key: string, servers: readonly string[], tools: () => readonly StepTool[]) => AgentRunners;
 }
 
 /** Those that depend on the tools that agents have. */
@@ -193,11 +193,11 @@ export async function loadRuntime(
     checks: config.checks,
     mcpServers: config.mcpServers,
     ...runnersOf(environment),
-    withTools(key, tools) {
+    withServers(key, servers, tools) {
       const known = extended.get(key);
       if (known !== undefined) return known;
       if (extended.size >= mostExtended) extended.clear();
-      const made = runnersOf({ ...environment, tools: [...(environment.tools ?? []), ...tools()] });
+      const made = runnersOf({ ...environment, servers, tools: [...(environment.tools ?? []), ...tools()] });
       extended.set(key, made);
       return made;
     },

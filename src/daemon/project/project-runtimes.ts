@@ -28,7 +28,7 @@ import type { ConfigProcess } from "./config-process.ts";
 import { noFolder } from "./missing-folder.ts";
 import { policyFor, type ProjectPolicy } from "./project-policy.ts";
 import { openAgreedServers } from "./agreed-servers.ts";
-import { declaredServers } from "./declared-servers.ts";
+import { type Declared, declaredServers } from "./declared-servers.ts";
 import { agreedServers, namedServers } from "./project-servers.ts";
 import { openTrust } from "./trusted-configs.ts";
 import { cachedUserConfig, type UserConfig } from "./user-config.ts";
@@ -41,6 +41,12 @@ export interface ProjectRuntimes {
    * when the project has a config that is not trusted, or has none although one was trusted. Throws `invalid_input` when the config cannot be used.
    */
   runtimeOf(project: string | undefined): Promise<ProjectRuntime | undefined>;
+  /** The MCP servers that agents of this project can name, without asking anybody or starting them. */
+  serverNames(
+    project: string | undefined,
+    runtime: Pick<ProjectRuntime, "mcpServers">,
+    agents: Readonly<Record<string, AgentDefinition>>,
+  ): Promise<readonly string[]>;
   /** The folder of a tree's project on this machine, from the config of its root. */
   projectHere(rootConfig: unknown): string | undefined;
   /** The runners of this machine that not every machine has: coding agents that are installed, and those of projects. */
@@ -130,6 +136,16 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
       else if (project !== undefined) await askToMiss(durable, project, trust);
     }
   };
+  /** All servers that a tree may name, whether or not somebody has agreed to them. */
+  const declaredFor = async (
+    project: string | undefined,
+    runtime: Pick<ProjectRuntime, "mcpServers">,
+    agents: Readonly<Record<string, AgentDefinition>>,
+  ): Promise<Declared> => {
+    const user = await userConfig();
+    const { mcpServers, mcpVariables: variables } = user;
+    return declaredServers({ user: mcpServers, variables, config: runtime.mcpServers, project, agents });
+  };
   const agreed = openAgreedServers(options.state);
   let pool: Promise<OpenPool> | undefined;
   let openedPool: ServerPool | undefined;
@@ -148,17 +164,15 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   /** Adds the tools of the MCP servers that the tree may use. */
   const withServers = async (durable: Durable, runtime: ProjectRuntime): Promise<ProjectRuntime> => {
     const { project } = readInvocationConfig(durable.rootConfig);
-    const user = await userConfig();
     const agents = agentsOf(durable.rootInput);
-    const { servers, problems } = declaredServers({
-      user: user.mcpServers,
-      variables: user.mcpVariables,
-      config: runtime.mcpServers,
-      project,
-      agents,
-    });
+    const { servers, problems } = await declaredFor(project, runtime, agents);
     for (const problem of problems) warnOnce(problem);
-    if (servers.length === 0) return runtime;
+    const names = servers.map(({ name }) => name);
+    const without = (): ProjectRuntime => ({
+      ...runtime,
+      ...runtime.withServers(JSON.stringify([names]), names, () => []),
+    });
+    if (servers.length === 0) return without();
     const open = await (pool ??= openPool());
     const found = await agreedServers(durable, servers, {
       agreed,
@@ -168,13 +182,17 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
       roots: durable.rights.roots,
       tree: durable.root,
     });
-    if (found.length === 0) return runtime;
+    if (found.length === 0) return without();
     const { serverTools } = await import("../../mcp/server-tools.ts");
-    const key = JSON.stringify(found.map(({ name, hash, tools }) => [name, hash, toolsHash(tools)]));
-    return { ...runtime, ...runtime.withTools(key, () => serverTools(found, open)) };
+    const key = JSON.stringify([names, found.map(({ name, hash, tools }) => [name, hash, toolsHash(tools)])]);
+    return { ...runtime, ...runtime.withServers(key, names, () => serverTools(found, open)) };
   };
   return {
     runtimeOf,
+    async serverNames(project, runtime, agents) {
+      const { servers } = await declaredFor(project, runtime, agents);
+      return servers.map(({ name }) => name);
+    },
     ownRunners: {
       async all() {
         const { profiles } = mergeAcpSettings((await userConfig()).acp, AcpSettings.parse({}));

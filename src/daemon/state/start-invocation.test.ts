@@ -100,3 +100,23 @@ test("a repeated request finds its task although an agent was edited, and withou
   assert.deepEqual(await start(body, "k1"), { ...keyed, existed: true });
   assert.notEqual((await start(body)).task, plain.task);
 });
+
+test("an MCP server that nobody has declared is refused before the first task, with those that there are", async (t) => {
+  const config = { mcpServers: { weather: { command: "true" } } };
+  const { start, client } = await projectWith(t, { writer: markdown("Write.", "tools: [mcp__nosuch__x]\n") }, config);
+  const message = { role: "user", parts: [{ part_type: "text", data: "go" }] };
+  const adHoc = (tools: object) => ({ agent: { type: "ad_hoc", system_prompt: "Help.", tools }, message });
+  const refusal = failsWith("invalid_input", /there is no MCP server nosuch that could be used; there are: weather/);
+  for (const body of [
+    { invocation: { targets: [adHoc({ mcp: [{ server: "weather" }, { server: "nosuch" }] })] } },
+    { invocation: { targets: [adHoc({ builtin: ["mcp__nosuch__x"] })] } },
+    { invocation: { ...single(named("writer", "go")) } },
+    {
+      invocation: { ...single(named("own", "go")), tools: { kind: "exact", tools: ["mcp__nosuch"] } },
+      agents: { own: { instructions: "x" } },
+    },
+  ]) {
+    await assert.rejects(start({ ...body, script }), refusal, JSON.stringify(body));
+  }
+  assert.deepEqual((await client.tasks({ limit: 10 })).tasks, []);
+});

@@ -58,7 +58,13 @@ async function start(
   const mark = programMark(program, { file: given }, place);
   const task = { ...plain, runner: { ...plain.runner, config: { ...Object(plain.runner.config), ...mark } } };
   // Nothing of a config that is not trusted counts, and its tools are not known; the task asks, and checks when it runs.
-  const children = runtime === undefined ? [] : checkInvocation(file, task, runtime.environment);
+  const children =
+    runtime === undefined
+      ? []
+      : checkInvocation(file, task, {
+          ...runtime.environment,
+          servers: await runtimes.serverNames(project, runtime, file.agents),
+        });
   for (const child of children) if (child.runner.kind === "local") needsScript(file, child.agent);
   const warnings = reading.warnings.map(describeIssue);
   // The same file elsewhere is other work: another project's, or on folders relative to where it is run. How it is set out does not count.
