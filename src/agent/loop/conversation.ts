@@ -3,10 +3,11 @@
 import { z } from "zod";
 
 import { isOfAttempt } from "../../core/message-id.ts";
-import { inheritHistory, snapshotHistory } from "../../core/history.ts";
+import { snapshotHistory } from "../../core/history.ts";
 import { completeMessage, type CompleteMessage, type Message } from "../../protocol/task/message.ts";
 import type { Durable } from "../../ports.ts";
-import { SharedHistory, type TaskInput } from "../delegation/task-input.ts";
+import { inheritedMessages } from "../delegation/handed-messages.ts";
+import type { TaskInput } from "../delegation/task-input.ts";
 import { foldTurns, maskResults } from "./compaction.ts";
 import { inCallOrder } from "./call-order.ts";
 import { addFenced } from "./fenced-form.ts";
@@ -332,13 +333,7 @@ function isOwnSummary(durable: Durable, { id }: CompleteMessage): boolean {
 
 /** What was said before the task: in its thread, or by its caller. What an earlier task repeated is no matter of this one. */
 async function historyOf(durable: Durable, input: TaskInput): Promise<CompleteMessage[]> {
-  if (input.thread !== true) return inheritedHistory(durable, input);
+  if (input.thread !== true) return inheritedMessages({ task: durable.task, input, shared: durable.shared });
   const guard = repeatGuard(() => true);
   return (await durable.history()).map((message) => modelView(message, guard));
-}
-
-function inheritedHistory(durable: Durable, { context }: TaskInput): CompleteMessage[] {
-  if (context !== "inherited" || durable.shared === undefined) return [];
-  const { history } = SharedHistory.parse(durable.shared);
-  return inheritHistory(history, (_, index) => `${durable.task}.inherited.${index}`);
 }

@@ -6,9 +6,10 @@ import { defaultBudget } from "../../protocol/task/budget.ts";
 import type { AttemptLives } from "../../protocol/operator/lease.ts";
 import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import { findAgent } from "../../agent/delegation/find-agent.ts";
-import { SharedHistory, TaskInput } from "../../agent/delegation/task-input.ts";
+import { handedMessages } from "../../agent/delegation/handed-messages.ts";
+import { TaskInput } from "../../agent/delegation/task-input.ts";
 import { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import { type CompleteMessage, completeMessage, messageText } from "../../protocol/task/message.ts";
+import { messageText } from "../../protocol/task/message.ts";
 import type { WorkerPrompt } from "../../protocol/operator/worker.ts";
 import type { Store, TaskRow } from "../../store/store.ts";
 
@@ -45,11 +46,12 @@ export function workerPrompt(context: PromptContext, row: TaskRow, prompt: Promp
   const root = row.root === row.id ? row : context.store.task(row.root);
   const file = root === undefined ? undefined : InvocationFile.safeParse(taskBodyIn(root.body).input).data;
   const system = file === undefined ? undefined : findAgent(file, agent)?.instructions;
-  const messages = read.data.context === "inherited" ? historyOf(context, row) : [];
-  // A prompt is text. A message with other parts is handed over whole as well.
-  if (message.parts.some(({ part_type }) => part_type !== "text")) {
-    messages.push(completeMessage(message, { id: `${about.task_id}.prompt`, now: row.created_at }));
-  }
+  const messages = handedMessages({
+    task: task_id,
+    input: read.data,
+    shared: sharedOf(context, row),
+    now: row.created_at,
+  });
   return {
     ...about,
     agent: row.agent,
@@ -79,8 +81,7 @@ function limitsOf({ store }: PromptContext, row: TaskRow, attempt: number): Work
   return { deadline, tokens, money_micro_usd, ...limits };
 }
 
-function historyOf(context: PromptContext, { shared }: TaskRow): CompleteMessage[] {
-  const body = shared === null ? undefined : context.store.logById(shared)?.body;
-  if (body === undefined || body === null) return [];
-  return SharedHistory.safeParse(JSON.parse(body)).data?.history ?? [];
+function sharedOf({ store }: PromptContext, { shared }: TaskRow): unknown {
+  const body = shared === null ? undefined : store.logById(shared)?.body;
+  return body === undefined || body === null ? undefined : JSON.parse(body);
 }

@@ -13,9 +13,9 @@ import { openProject } from "./open-project.ts";
 
 const farm = `import { defineRunner } from "tutti";
   export default { runners: [defineRunner({ kind: "farm", description: "a build farm", runtime: "cloud",
-    run: ({ config, agent, instructions, message, attempt }, { key, roots }) => {
+    run: ({ config, agent, instructions, message, messages, attempt }, { key, roots }) => {
       if (config.fail) throw new Error("no machine is free");
-      return { pid: process.pid, config, agent, instructions, message, attempt, keyed: key !== "", roots };
+      return { pid: process.pid, config, agent, instructions, message, attempt, keyed: key !== "", roots, ...(messages === undefined ? {} : { messages }) };
     } })] };`;
 
 function place(t: TestContext, config: string) {
@@ -87,4 +87,22 @@ test("runners are listed with the built-in ones once the config is trusted, and 
     kinds(),
     failsWith("invalid_input", /runners\[0\]: kind: is the kind of a built-in.*run: must be/),
   );
+});
+
+test("a registered runner gets the parts of a message that are not text", async (t) => {
+  const { project, state } = place(t, farm);
+  trustProject(state, project);
+  const opened = await openState(state);
+  t.after(() => opened.close());
+  const parts = [
+    { part_type: "text", data: "Build it." },
+    { part_type: "data", data: { plan: 7 } },
+  ];
+  const target = { agent: { type: "named", agent_id: "a" }, message: { role: "user", parts } };
+  const runner = { kind: "farm", config: {} };
+  const body = { invocation: { targets: [target] }, agents: { a: { instructions: "Build.", runner } }, roots: ["."] };
+  const { task } = await opened.client.invoke(JSON.stringify(body), { folder: project });
+  const result = InvocationResult.parse((await opened.client.result(task)).content);
+  assert.ok(result.kind === "scalar");
+  assert.partialDeepStrictEqual(result.result.content, { message: "Build it.", messages: [{ role: "user", parts }] });
 });

@@ -1,5 +1,7 @@
 // The runner `command`: its task runs one program once, and the exit status decides whether the task succeeds.
 
+import { handedMessages } from "../../agent/delegation/handed-messages.ts";
+import { TaskInput } from "../../agent/delegation/task-input.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { Durable, Runner } from "../../ports.ts";
 import { type CommandConfig, commandLine, readCommandConfig } from "./config.ts";
@@ -23,6 +25,17 @@ export function commandRunner({ offLimits = [] }: CommandRunnerOptions = {}): Ru
   };
 }
 
+/** The text of the message; as JSON with all messages when the text alone would leave something out. */
+async function programInput(durable: Durable): Promise<string> {
+  const { task, input, shared } = durable;
+  const prompt = inputText(input);
+  const read = TaskInput.safeParse(input);
+  if (!read.success) return prompt;
+  const now = read.data.message.created_at ?? (await durable.now("prompt.at"));
+  const messages = handedMessages({ task, input: read.data, shared, now });
+  return messages.length === 0 ? prompt : `${JSON.stringify({ prompt, messages })}\n`;
+}
+
 interface OneRun {
   readonly config: CommandConfig;
   readonly rawConfig: unknown;
@@ -30,7 +43,7 @@ interface OneRun {
 }
 
 async function runOnce(durable: Durable, { config, rawConfig, offLimits }: OneRun): Promise<CommandResult> {
-  const stdin = config.stdin ?? inputText(durable.input);
+  const stdin = config.stdin ?? (await programInput(durable));
   try {
     return await stepToEnd(
       durable,

@@ -1,5 +1,6 @@
 // How a project writes a runner of its own: plain data and a function, under a kind that no other runner has.
 
+import type { CompleteMessage } from "../../protocol/task/message.ts";
 import type { StandardSchema, UserToolContext } from "../../agent/tools/define-tool.ts";
 
 /** What a registered runner is given to do. */
@@ -10,6 +11,11 @@ export interface RunnerTask<Config = unknown> {
   readonly instructions: string;
   /** The text of the task's first message. */
   readonly message: string;
+  /**
+   * The conversation that the task inherits, and after it its first message, when that has other parts than text. Absent when
+   * the text says everything.
+   */
+  readonly messages?: readonly CompleteMessage[] | undefined;
   readonly task: string;
   /** Counted from 1. */
   readonly attempt: number;

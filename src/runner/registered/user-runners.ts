@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { StandardResult, StandardSchema } from "../../agent/tools/define-tool.ts";
 import { isFunction, isStandardSchema, type UserTool, userTool } from "../../agent/tools/user-tools.ts";
 import { attendedKind, knownRunnerKinds, programKind } from "../../protocol/invocation/runner-kinds.ts";
+import { CompleteMessage } from "../../protocol/task/message.ts";
 import { describeIssue, issuesOf } from "../../protocol/lenient-read.ts";
 import type { RunnerDefinition, RunnerTask } from "./define-runner.ts";
 
@@ -76,6 +77,7 @@ const RunnerInput: z.ZodType<RunnerTask> = z.object({
   agent: z.string(),
   instructions: z.string(),
   message: z.string(),
+  messages: z.array(CompleteMessage).optional(),
   task: z.string(),
   attempt: z.int(),
 });
