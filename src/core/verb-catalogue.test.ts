@@ -22,6 +22,26 @@ describe("the verbs of a conversation", () => {
     for (const name of names) assert.ok(check.message.includes(name), name);
   });
 
+  test("verbs of other session managers are refused by name, with what takes their place", () => {
+    const said = (name: string): string => {
+      const check = checkVerbCall(name, {});
+      return check.ok ? "" : check.message;
+    };
+    assert.match(
+      said("sessions.adopt"),
+      /^Tutti takes over no session that it did not start.*there is no verb "sessions\.adopt"/,
+    );
+    assert.match(said("sessions.launch"), /^`goals\.start` does that/);
+    assert.match(said("sessions.get"), /^`tasks\.get` does that/);
+    assert.match(said("sessions.decommission"), /^`sessions\.kill` does that/);
+  });
+
+  test("words are injected with enter or as an interruption, and in no other way", () => {
+    const inject = (submit?: string) => checkVerbCall("sessions.inject", { task: "tsk_1", text: "x", submit });
+    assert.deepEqual([inject("enter").ok, inject("interrupt").ok, inject("no_submit").ok], [true, true, false]);
+    assert.ok(checkVerbCall("sessions.health", {}).ok);
+  });
+
   test("a missing argument, a blank one and one that is not known are named, each in its own words", () => {
     const said = (verb: string, args: Record<string, unknown>): string => {
       const check = checkVerbCall(verb, args);

@@ -93,6 +93,22 @@ export const verbCatalogue = {
       interrupt: z.boolean().optional().describe("true to interrupt what the session is doing"),
     }),
   }),
+  "sessions.inject": verb({
+    about: "type words into the session of a task: they are read at its next turn, or at once when it is interrupted",
+    effect: "steer",
+    shows: "records",
+    args: z.strictObject({
+      task,
+      text: words(20_000).describe("the words"),
+      submit: z.enum(["enter", "interrupt"]).optional().describe("`enter` when absent"),
+    }),
+  }),
+  "sessions.health": verb({
+    about: "whether sessions can be reached, how many there are, and how many wait for a person",
+    effect: "look",
+    shows: "records",
+    args: z.strictObject({}),
+  }),
   "sessions.stop": verb({
     about: "stop the session of a task; it can be resumed",
     effect: "steer",
@@ -165,6 +181,15 @@ export type VerbCheck =
   | { readonly ok: true; readonly call: CheckedVerb }
   | { readonly ok: false; readonly message: string };
 
+/** Verbs that other session managers have under these names, and what takes their place. */
+const elsewhere: Readonly<Record<string, string>> = {
+  "sessions.launch": "`goals.start` does that: a task is launched by the goal that needs it",
+  "sessions.get": "`tasks.get` does that",
+  "sessions.decommission": "`sessions.kill` does that",
+  "sessions.adopt":
+    "Tutti takes over no session that it did not start, because it knows neither its folder nor its rights; `goals.start` starts the work here",
+};
+
 /** @internal Exported for tests only. */
 export function isVerb(name: string): name is VerbName {
   return Object.hasOwn(verbCatalogue, name);
@@ -173,7 +198,11 @@ export function isVerb(name: string): name is VerbName {
 export function checkVerbCall(name: string, given: Readonly<Record<string, unknown>>): VerbCheck {
   if (!isVerb(name)) {
     const known = Object.keys(verbCatalogue).join(", ");
-    return { ok: false, message: `there is no verb ${JSON.stringify(name.slice(0, 64))}; the verbs are: ${known}` };
+    const instead = Object.hasOwn(elsewhere, name) ? `${elsewhere[name]}; ` : "";
+    return {
+      ok: false,
+      message: `${instead}there is no verb ${JSON.stringify(name.slice(0, 64))}; the verbs are: ${known}`,
+    };
   }
   return checkArgs(name, given);
 }

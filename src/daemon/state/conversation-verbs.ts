@@ -94,6 +94,18 @@ function handlersOf({ client, goals }: ConversationClient): VerbHandlers {
         told: await client.sendMessage(task, text, { interrupt, ...(program === undefined ? {} : { program }) }),
       };
     },
+    async "sessions.inject"({ task, text, submit = "enter" }, { program }) {
+      await target(task);
+      const interrupt = submit === "interrupt";
+      return {
+        told: await client.sendMessage(task, text, { interrupt, ...(program === undefined ? {} : { program }) }),
+      };
+    },
+    async "sessions.health"() {
+      const [sessions, asks, { degraded }] = await Promise.all([client.sessions(), client.asks(), client.status()]);
+      const status = degraded === null ? "ok" : "degraded";
+      return { reachable: true, status, sessions: sessions.filter(isWork).length, waiting_for_a_person: asks.length };
+    },
     async "sessions.stop"({ task, reason = "stopped through the manager" }) {
       await target(task);
       return { stopped: await client.stopTask(task, reason) };
