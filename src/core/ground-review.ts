@@ -2,6 +2,7 @@
 
 import type { Review } from "../protocol/routing/review.ts";
 import type { ReviewedPoint } from "../protocol/task/evidence.ts";
+import type { ControlStatement } from "./control-statements.ts";
 
 export interface AskedPoint {
   readonly id: string;
@@ -14,14 +15,25 @@ export interface ReviewGround {
   readonly asked: readonly AskedPoint[];
   /** Paths of the change; undefined when Tutti could not list them. */
   readonly changed: readonly string[] | undefined;
+  readonly control: readonly ControlStatement[];
+}
+
+export interface GroundedReview {
+  readonly points: ReviewedPoint[];
+  readonly grounded: boolean;
+  /** It calls a statement true that was made up, so nothing that it says of the work counts. */
+  readonly fooled: boolean;
 }
 
 const longestWhy = 1_000;
 
 export function groundReview(
   given: Review["review"]["points"],
-  { asked, changed }: ReviewGround,
-): { readonly points: ReviewedPoint[]; readonly grounded: boolean } {
+  { asked, changed, control }: ReviewGround,
+): GroundedReview {
+  const madeUp = new Set(control.flatMap(({ id, holds }) => (holds ? [] : [id])));
+  if (given?.some(({ id, met }) => met && madeUp.has(id)) === true)
+    return { points: [], grounded: false, fooled: true };
   const known = new Set(asked.map(({ id }) => id));
   const points = (given ?? []).flatMap(({ id, met, why, where }): ReviewedPoint[] => {
     const place = placeIn(where, changed);
@@ -33,7 +45,7 @@ export function groundReview(
   const kept = points.filter(({ id, met }) => !met || !denied.has(id));
   const held = new Set(kept.flatMap(({ id, met }) => (met ? [id] : [])));
   const required = asked.filter((point) => point.required);
-  return { points: kept, grounded: required.length > 0 && required.every(({ id }) => held.has(id)) };
+  return { points: kept, grounded: required.length > 0 && required.every(({ id }) => held.has(id)), fooled: false };
 }
 
 /** The path of the change that is meant, without a line behind it. */

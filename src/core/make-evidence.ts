@@ -124,7 +124,7 @@ function isWorse({ tests, base_tests }: CheckFact): boolean {
 type ReviewFact = Extract<EvidenceFact, { kind: "review" }>;
 
 function weighReview(
-  { gate, conf, same_model, findings, grounded = false }: ReviewFact,
+  { gate, conf, same_model, findings, grounded = false, fooled = false }: ReviewFact,
   { minConfidence = 0 }: FactBearing,
 ): FactWeight {
   const found = findings.length === 0 ? "" : ` ${escapeControls(findings.slice(0, 3).join(" "))}`;
@@ -136,6 +136,10 @@ function weighReview(
   }
   if (conf < minConfidence) {
     return { verdict: "nothing", doubt: "review", reason: `The reviewer approves with a confidence of only ${conf}.` };
+  }
+  if (fooled) {
+    const why = "The reviewer approves, and it also calls a statement about the change true that Tutti made up.";
+    return { verdict: "nothing", doubt: "review", reason: why };
   }
   if (!grounded) {
     const why = "The reviewer approves, but does not say of each point why it holds and where.";

@@ -105,6 +105,8 @@ const ReviewFact = z.strictObject({
   points: z.array(ReviewedPoint).optional(),
   /** Whether every point of the task itself is among them. An approval without that is a nod, and proves nothing. */
   grounded: z.boolean().optional(),
+  /** It calls a statement about the change true that Tutti made up. */
+  fooled: z.boolean().optional(),
 });
 
 /** A pull request that was looked up after the session named it. */

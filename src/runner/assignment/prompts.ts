@@ -1,6 +1,7 @@
 // What models are told about an assignment: the brief of the worker, and the requests to the router and to the reviewer.
 
 import { escapeControls } from "../../core/escape-controls.ts";
+import type { ControlStatement } from "../../core/control-statements.ts";
 import type { AskedPoint } from "../../core/ground-review.ts";
 import type { Handoff } from "../../protocol/routing/handoff.ts";
 import type { SuspectLine } from "../../protocol/task/evidence.ts";
@@ -92,6 +93,7 @@ export function decidePrompt(handoff: Handoff, reason: string, evidence: readonl
 export interface ReviewPrompt {
   readonly handoff: Handoff;
   readonly asked: readonly AskedPoint[];
+  readonly control: readonly ControlStatement[];
   readonly commit: string | null;
   readonly diff: string;
   /** The result of a task that has no files; undefined otherwise. */
@@ -104,7 +106,8 @@ export interface ReviewPrompt {
 }
 
 /** Never what a session says of its work in files. Where there are none, its answer is the work. */
-export function reviewPrompt({ handoff, asked, commit, diff, answer, checks, suspect, unsure }: ReviewPrompt): string {
+export function reviewPrompt(given: ReviewPrompt): string {
+  const { handoff, asked, control, commit, diff, answer, checks, suspect, unsure } = given;
   const points = asked.map(
     ({ id, text, required }) => `${id}: ${text}${required ? "" : " (only if this change bears on it)"}`,
   );
@@ -114,6 +117,10 @@ export function reviewPrompt({ handoff, asked, commit, diff, answer, checks, sus
     quotedData("What was asked for", handoff.objective ?? ""),
     ...listed("Constraints", handoff.constraints),
     ...listed("Judge each of these points by its id", points),
+    ...listed(
+      "Say also, as a point with its id, whether each of these statements is true. They have no bearing on the gate",
+      control.map(({ id, text }) => `${id}: ${text}`),
+    ),
     quotedData("What Tutti observed", checks.length === 0 ? "nothing was checked" : checks.join("\n")),
     ...(lines.length === 0 ? [] : [quotedData("Added lines that could decide what a check says", lines.join("\n"))]),
     answer === undefined

@@ -1,6 +1,7 @@
-// Has the work of an attempt reviewed: what the reviewer is asked, what it is shown, and once more when it only nodded.
+// Has the work of an attempt reviewed: what the reviewer is asked and shown, and once more when it only nodded.
 
 import { isUnreadable, namedCommand } from "../../core/criterion-check.ts";
+import { controlStatements } from "../../core/control-statements.ts";
 import type { AskedPoint } from "../../core/ground-review.ts";
 import type { HandoffEvent, HandoffNext } from "../../core/handoff-machine.ts";
 import { argvLine } from "../../protocol/argv-line.ts";
@@ -20,7 +21,9 @@ export async function review(attempt: Attempt, { model }: HandoffNext & { do: "r
   const diff = await attemptDiff(attempt, `${key}.diff`);
   const suspect = suspectLines(attempt.evidence);
   const asked = askedPoints(handoff, config.criteria, suspect);
+  const changed = changedPaths(attempt.evidence);
   const once = async (own: string, unsure: string | undefined): Promise<ReviewOutcome> => {
+    const control = controlStatements(changed, hashOf(await durable.id(`${own}.control`)));
     const found = await reviewAttempt(durable, {
       key: own,
       ref: model,
@@ -28,6 +31,7 @@ export async function review(attempt: Attempt, { model }: HandoffNext & { do: "r
       prompt: reviewPrompt({
         handoff,
         asked,
+        control,
         commit: attempt.observed?.commit ?? null,
         diff,
         answer: saved === null && worked !== undefined ? claimText(worked) : undefined,
@@ -37,7 +41,7 @@ export async function review(attempt: Attempt, { model }: HandoffNext & { do: "r
       }),
       saved,
       threshold: attempt.threshold,
-      ground: { asked, changed: changedPaths(attempt.evidence) },
+      ground: { asked, changed, control },
       resolve: options.resolveModel,
       hash: hashOf,
     });

@@ -363,6 +363,43 @@ test("a reviewer that only nods is asked for its reasons, and then a person deci
 });
 
 test(
+  "a reviewer that approves whatever it is asked, also what Tutti made up, verifies nothing",
+  { skip },
+  async (t) => {
+    const { world, root } = await delegate(
+      t,
+      {
+        rules: [
+          { agent: "coder", turn: 0, call: write("4\n") },
+          { agent: "coder", turn: 1, final: "done" },
+          { agent: "_reviewer", final: review("approve") },
+        ],
+      },
+      {
+        policy: { ...threeModels, review: "always" },
+        model: (real) => ({
+          ...real,
+          async call(request, call) {
+            const reply = await real.call(request, call);
+            if (request.agent !== "_reviewer") return reply;
+            const ids = [...JSON.stringify(request.messages).matchAll(/(?<=[ n-])(task|s[0-9a-f]{4}): /g)];
+            const all = ids.map(([, id]) => ({ id, met: true, why: "it does", where: "total.txt" }));
+            return JSON.parse(
+              JSON.stringify(reply).replace(JSON.stringify(points).slice(1, -1), JSON.stringify(all).slice(1, -1)),
+            );
+          },
+        }),
+      },
+    );
+    await until(() => world.waits(root).length === 1);
+    const [asked] = world.waits(root);
+    assert.match(asked?.question ?? "", /calls a statement about the change true that Tutti made up/);
+    await world.answer(asked?.id ?? "", { kind: "question", value: "give up" });
+    assert.equal((await world.result(root)).state, "failed");
+  },
+);
+
+test(
   "whoever is asked about the work sees what the goal asks for, and a yes is one to that, too",
   { skip },
   async (t) => {
