@@ -214,9 +214,11 @@ class TaskConversation implements Conversation {
     const { turn } = this;
     // What was said before the first turn of this run is kept with the state, so it is said once.
     const isOpened = turn !== 0 || this.said > this.#before;
-    this.#save(`turn:${turn}`);
-    if (isOpened) return;
     const { durable, input } = this.#parts;
+    // After a restart the state is saved under the key that it was found under.
+    const isReopened = turn === 0 && isOpened && durable.resumed;
+    this.#save(isReopened ? resumedKey : `turn:${turn}`);
+    if (isOpened) return;
     if (!durable.resumed) {
       if (input.handed !== undefined) this.add([durable.say("handed", input.handed.message)]);
       return;
@@ -224,7 +226,7 @@ class TaskConversation implements Conversation {
     this.add([durable.say("resumed", resumedMessage)]);
     this.add(await mail());
     // Whether there was mail is not recorded, and the request depends on it.
-    this.#save("turn:resumed");
+    this.#save(resumedKey);
   }
 
   #save(key: string): void {
@@ -311,6 +313,8 @@ class TaskConversation implements Conversation {
     return foldTurns(view, upTo, { opening: staysIn ? [] : [opening], summary });
   }
 }
+
+const resumedKey = "turn:resumed";
 
 /** Also keeps the conversation from ending in a message of the model itself, which some providers refuse. */
 const resumedMessage: Message = {

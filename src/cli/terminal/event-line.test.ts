@@ -75,6 +75,7 @@ test("every type of event can be shown", () => {
     "task.canceled": { reason: "enough" },
     "call.drifted": { kind: "key_alias", message: "other keys", count: 1 },
     "call.allowed": { tool: "run", rule: "apr_1", text: "the command npm test" },
+    "model.waiting": { model: "a/b", reason: "rate limit", next: 4, most: 25, until: 9_000 },
     "model.changed": { from: "a/b", to: "c/d", format: "native", reason: "no credit" },
     "task.input_required": { ask: "ask_1" },
     "task.handed_over": { from_agent: "a", to_agent: "b", hop: 1, reason: "knows more" },

@@ -19,7 +19,7 @@ const priced = { key: "a", tokens: 30, money_micro_usd: 20_000 };
 
 test("the cost of a run is the time of the task at the top and what all tasks used", () => {
   const tree = fold(created(top), created(agent, top), started(top), said(agent, { step: priced }), completed(top));
-  const cost = { ms: 4, tokens: 30, money_micro_usd: 20_000, unpriced: false, rehearsal: false, called: false };
+  const cost = { ms: 4, tokens: 30, money_micro_usd: 20_000, unpriced: false, rehearsal: false, called: true };
   assert.deepEqual(runCost(tree), cost);
 });
 
@@ -31,7 +31,7 @@ test("the totals count until the last task has ended, and name unknown prices an
   assert.equal(
     totalsLine(fold(...begun, unpriced), 1_100),
     "2 tasks, 1.0 s, 60 tokens, $0.02 and calls whose price is unknown; " +
-      "a rehearsal: the replies came from a script, no model was asked",
+      "a rehearsal in part: some replies came from a script, others from models",
   );
 });
 

@@ -123,7 +123,7 @@ test("a reply that is asked for again says so in words, and begins anew", (t) =>
   writes(agent, "model:1", "Ri");
   t.mock.timers.tick(40);
   happens(reply(agent, "model:1", "Right."));
-  const notes = "  ↻ rate limit; trying again\n    in about 4 s (2 of 3)";
+  const notes = "  ↻ rate limit; trying again in about 4\n    s (2 of 3)";
   assert.equal(text(), `lead\n  Wro\n${notes}\n  Right.\n`);
 });
 
