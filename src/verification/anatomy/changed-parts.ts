@@ -71,10 +71,16 @@ export function rolesIn(anatomy: Anatomy): RoleOf {
     if (isDotted(path)) return isNear(path);
     if (followed.runsTests && isTestSetting(path)) return isNear(path);
     if (followed.judges && isJudgeSetting(path)) return isNear(path);
-    if (nameOf(path) === "__init__.py") return usesPython && tests.some((test) => isBelow(test, folderOf(path)));
+    if (nameOf(path) === "__init__.py") return usesPython && tests.some((test) => isLoadedWith(test, folderOf(path)));
     const parts = path.split("/");
     const at = parts.findIndex((part) => part === "__mocks__" || part === "vendor");
     return at !== -1 && isNear(parts.slice(0, at + 1).join("/"));
+  }
+
+  /** Discovery loads the packages above a test, and those below a folder of tests. */
+  function isLoadedWith(test: string, folder: string): boolean {
+    const tested = folderOf(test);
+    return isBelow(test, folder) || (tested !== "" && isBelow(folder, tested));
   }
 
   /** What runners look for, they look for beside the files of the check and above them. */
