@@ -9,6 +9,7 @@ import { bench, type Bench, type Ended } from "../support/cli-process.ts";
 import { testRepository, type TestRepository } from "../support/git-kit.ts";
 import { delegating, writing } from "../support/goal-scene.ts";
 import { type ModelServer, modelServer, type Received, type Turn } from "../support/model-server.ts";
+import { until } from "../support/wait-until.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 interface Scene extends Bench {
@@ -140,7 +141,7 @@ test("while a model is over its rate limit, everything that shows the goal says 
   assert.equal((await scene.ended("trust", scene.repository.folder)).status, 0);
   const run = scene.start("run", "Say hello", "--cwd", scene.repository.folder);
   const waits = /waiting for keyed\/m: rate limit, try 2 of 25, next in \d+ (?:s|min)/;
-  await run.said(waits);
+  await until(async () => waits.test((await scene.ended("goals")).out));
   for (const words of [["goals"], ["sessions"], ["status"], ["observe", "last"], ["logs", "last"]]) {
     assert.match((await scene.ended(...words)).out, waits, words.join(" "));
   }
