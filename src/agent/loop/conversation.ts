@@ -214,11 +214,9 @@ class TaskConversation implements Conversation {
     const { turn } = this;
     // What was said before the first turn of this run is kept with the state, so it is said once.
     const isOpened = turn !== 0 || this.said > this.#before;
-    const { durable, input } = this.#parts;
-    // After a restart the state is saved under the key that it was found under.
-    const isReopened = turn === 0 && isOpened && durable.resumed;
-    this.#save(isReopened ? resumedKey : `turn:${turn}`);
+    this.#save(`turn:${turn}`);
     if (isOpened) return;
+    const { durable, input } = this.#parts;
     if (!durable.resumed) {
       if (input.handed !== undefined) this.add([durable.say("handed", input.handed.message)]);
       return;
@@ -226,7 +224,7 @@ class TaskConversation implements Conversation {
     this.add([durable.say("resumed", resumedMessage)]);
     this.add(await mail());
     // Whether there was mail is not recorded, and the request depends on it.
-    this.#save(resumedKey);
+    this.#save("turn:resumed");
   }
 
   #save(key: string): void {
@@ -313,8 +311,6 @@ class TaskConversation implements Conversation {
     return foldTurns(view, upTo, { opening: staysIn ? [] : [opening], summary });
   }
 }
-
-const resumedKey = "turn:resumed";
 
 /** Also keeps the conversation from ending in a message of the model itself, which some providers refuse. */
 const resumedMessage: Message = {

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { type World, world } from "../../../test/support/agent-kit.ts";
+import { World, world } from "../../../test/support/agent-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 import type { Model } from "../../model-port.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
@@ -47,4 +48,23 @@ test("a message that interrupts is in the very next request, and nothing runs in
   const [, [opening, stopped, ...mail] = []] = requests;
   assert.deepEqual([opening, mail], ["go", ["take x", "and y"]]);
   assert.match(stopped ?? "", /^A person stopped the work here/);
+});
+
+test("after a restart the request has what came before it, too, and each message once (invariant 3)", async (t) => {
+  const folder = tempFolder(t);
+  const first = slowModel(2);
+  const before = new World(folder, { model: first.model });
+  const root = await before.start(file);
+  await until(() => first.requests.length === 1);
+  const session = sessionOf(before, root);
+  await before.engine.message(session, userMessage("take x"));
+  await before.engine.interruptTask(session, "interrupted by a message", interrupt);
+  await until(() => first.requests.length === 2);
+  await before.engine.message(session, userMessage("late"));
+  await before.close();
+
+  const again = slowModel(0);
+  const after = await world(t, { folder, model: again.model });
+  assert.equal((await after.engine.result(root)).status, "completed");
+  assert.deepEqual(again.requests, [[...(first.requests[1] ?? []), "late"]]);
 });
