@@ -127,6 +127,20 @@ export function checkFact(runs: CheckRuns): CheckFact {
   };
 }
 
+/** Files that the check is run with and that are in no commit: what they were on the base is not known any more. */
+export function withChangedPrograms(fact: CheckFact, files: readonly string[]): CheckFact {
+  if (files.length === 0 || fact.outcome !== "passed") return fact;
+  const [first = "", ...more] = files;
+  const named = `${escapeControls(first)}${more.length === 0 ? "" : ` and ${more.length} more`}`;
+  const why = `Sessions work in a folder that the PATH takes programs from, and files of it are newer than the first of them (${named}), so these may be what passed.`;
+  return {
+    ...fact,
+    changed_check_files: [...fact.changed_check_files, ...files],
+    with_base_files: "not_run",
+    reason: `${fact.reason} ${why}`,
+  };
+}
+
 function baseSentence(outcome: CheckOutcome, base: CheckRun | undefined): string[] {
   if (base === undefined) return [];
   if (base.outcome === "not_run") return [`It could not be run on the base: ${base.reason}`];

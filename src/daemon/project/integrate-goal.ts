@@ -17,9 +17,9 @@ import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import type { Evidence } from "../../protocol/task/evidence.ts";
 import type { AllowedChecks } from "../../runner/assignment/ask-about-work.ts";
 import type { AttemptVerifierOptions } from "../../runner/assignment/attempt-verifier.ts";
+import { runChecksOfWork } from "../../runner/shared/checks-of-work.ts";
 import { checkPrograms } from "../../runner/shared/sandbox/check-programs.ts";
 import { tellingOfChecks } from "../../runner/shared/tell-of-checks.ts";
-import { runChecks } from "../../verification/index.ts";
 import { integrateWorks, readRecord, startFolder, type Workspace } from "../../workspace/index.ts";
 import { openGit } from "../../workspace/own-git.ts";
 
@@ -181,7 +181,7 @@ async function checkMerged(
   const { confined } = options.sandbox;
   const checks = mergedChecks(file.goal, { verified, goal: goal.id, allowed: options.allowed, confined });
   if (workspace.git_dir === null || checks.length === 0) return [];
-  const ran = await runChecks({
+  const ran = await runChecksOfWork(options.workspaces.store, {
     gitDir: workspace.git_dir,
     commit: integration.commit,
     base,

@@ -2,8 +2,9 @@
 
 import { relative } from "node:path";
 
-import { type BaseCache, gitFact, lookUpClaims, runChecks, type RunGh } from "../../verification/index.ts";
+import { type BaseCache, gitFact, lookUpClaims, type RunGh } from "../../verification/index.ts";
 import { readRecord, startFolder } from "../../workspace/index.ts";
+import { runChecksOfWork } from "../shared/checks-of-work.ts";
 import { checkPrograms, type CheckProgramOptions } from "../shared/sandbox/check-programs.ts";
 import { tellingOfChecks } from "../shared/tell-of-checks.ts";
 import type { SessionWorkspaces } from "../shared/session-folder.ts";
@@ -31,7 +32,7 @@ export function attemptVerifier(options: AttemptVerifierOptions): Verify {
     const base = request.base ?? workspace.base;
     const gitDir = workspace.git_dir;
     const { signal } = step;
-    const ran = await runChecks({
+    const ran = await runChecksOfWork(options.workspaces.store, {
       gitDir,
       commit,
       base,
