@@ -124,6 +124,8 @@ export interface InitOptions {
   readonly force: boolean;
   /** Writes nothing. */
   readonly dryRun: boolean;
+  /** What the person was shown and agreed to: nothing is written (`conflict`) when it is no longer what would be written. */
+  readonly shown?: readonly WrittenFile[];
   readonly signal: AbortSignal;
   /** The servers that are looked for on this machine; those that are known when absent. */
   readonly servers?: readonly { readonly name: string; readonly port: number }[];
@@ -146,11 +148,19 @@ interface FoundCommand {
   readonly doubt: string | null;
 }
 
+export interface SetupOfferOptions {
+  /** Whether the checks of the project are wanted; false when the person named one. */
+  readonly checks: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** What `init` found and wrote. */
 export interface InitResult {
   readonly folder: string;
   /** The config, then the policy. */
   readonly files: readonly WrittenFile[];
+  /** The model of agents that name none; null when there is none, and work is rehearsed. */
+  readonly model: string | null;
   /** The providers that have a key, and where it comes from. */
   readonly providers: readonly { readonly name: string; readonly key_from: string | null }[];
   /** Servers with models on this machine. */
@@ -315,6 +325,10 @@ export interface Project {
   trust(hash: string): Promise<ConfigSettings>;
   /** Finds models, coding agents and checks, and writes a config and a policy where there is none. */
   init(options: InitOptions): Promise<InitResult>;
+  /** What `init` would write. Undefined when the project is set up, `init` adds nothing, or the person declined it here. */
+  setupOffer(options: SetupOfferOptions): Promise<InitResult | undefined>;
+  /** From now on there is no offer in this project. */
+  declineSetup(): void;
   /** Undefined when the project has no policy file. */
   policyFile(): Promise<PolicyFileView | undefined>;
   /** Records that the policy may be used as it is now, if its hash is still this one. */

@@ -1,7 +1,7 @@
 // `tutti init`: finds out what a project has, writes a config and a policy for it, and says what to type next.
 import type { Host } from "../../host/host.ts";
 import type { InitResult } from "../../host/project.ts";
-import { argvLine } from "../../protocol/argv-line.ts";
+import { foundLines } from "../found-lines.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { printableName } from "../terminal/printable.ts";
@@ -26,39 +26,9 @@ export async function initCommand(host: Host, options: InitCommandOptions): Prom
   await writeLine(
     `${bold(printableName(result.folder))}${result.git ? "" : dim(" (no git repository: tasks work on copies of it)")}`,
   );
-  await showFound(result);
+  for (const line of foundLines(result)) await writeLine(line, { hang: 16 });
   await showFiles(result, dryRun);
   if (!dryRun) await showNext(result);
-}
-
-async function showFound({ providers, servers, agents, checks, setup }: InitResult): Promise<void> {
-  const line = (name: string, value: string): Promise<void> =>
-    writeLine(`  ${dim(name.padEnd(13))} ${value}`, { hang: 16 });
-  const keys = providers.map(
-    ({ name, key_from }) => `${name} (${key_from === "login" ? "logged in" : "key in the environment"})`,
-  );
-  const local = servers.map(
-    ({ name, models }) => `${name} on this machine (${models.slice(0, 3).join(", ")}${models.length > 3 ? ", …" : ""})`,
-  );
-  const found = [...keys, ...local].map(printableName);
-  await line(
-    "models",
-    found.length === 0 ? "none; work is rehearsed from scripts until there is one" : found.join("; "),
-  );
-  await line(
-    "coding agents",
-    agents.length === 0 ? "none is installed" : agents.map((name) => `acp:${name}`).join(", "),
-  );
-  if (checks.length === 0)
-    await line("checks", "none was found; without one, only a review or your word proves a task");
-  for (const { name, run, from, doubt } of checks)
-    await line("check", `${printableName(name)}: ${commandText(run, from, doubt)}`);
-  for (const { run, from, doubt } of setup) await line("setup", commandText(run, from, doubt));
-}
-
-function commandText(run: readonly string[], from: string, doubt: string | null): string {
-  const why = doubt === null ? `from ${from}` : `from ${from}; only a comment in the config: ${doubt}`;
-  return `${argvLine(run)} ${dim(`(${printableName(why)})`)}`;
 }
 
 async function showFiles({ files }: InitResult, dryRun: boolean): Promise<void> {
@@ -72,8 +42,8 @@ async function showFiles({ files }: InitResult, dryRun: boolean): Promise<void> 
 }
 
 /** One thing at a time: without a model, nothing else makes sense before there is one. */
-async function showNext({ providers, servers }: InitResult): Promise<void> {
-  if (providers.length > 0 || servers.length > 0) {
+async function showNext({ model, providers, servers }: InitResult): Promise<void> {
+  if (model !== null || providers.length > 0 || servers.length > 0) {
     await writeLine('Next: `tutti run "what you want"` plans it, has it done, checks it and reports.');
     await writeLine(
       dim("`tutti policy explain` says which model does what; after an edit of the files, `tutti trust`."),

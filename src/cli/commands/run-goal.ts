@@ -13,6 +13,7 @@ import { givenFolder } from "../given-folder.ts";
 import { goalBudget } from "../goal-budget.ts";
 import { readText } from "../input.ts";
 import { makeSchedule } from "../make-schedule.ts";
+import { offerSetup } from "../offer-setup.ts";
 import { readIssue } from "../read-issue.ts";
 import { checkKeyFor } from "../missing-keys.ts";
 import { pauseText } from "../pause-notice.ts";
@@ -64,6 +65,7 @@ export async function runGoalCommand(host: Host, goal: string | undefined, optio
   }
   if (options.catchUp === true) throw new TuttiError("usage", "--catch-up is for --every");
   const { state, json } = options;
+  await offerSetupFor(host, request, options);
   await checkModel(host, request, state);
   await withDaemon(host, { state, json }, async (tutti) => {
     const model = options.managerModel ?? options.model;
@@ -86,6 +88,14 @@ export async function runGoalCommand(host: Host, goal: string | undefined, optio
       }),
     );
   });
+}
+
+/** A script needs nothing of the project, and with --json somebody else reads. */
+async function offerSetupFor(host: Host, { folder, script }: StartGoal, options: RunGoalOptions): Promise<void> {
+  const { json, quiet, detach, yes, input, state, check = [] } = options;
+  if (host.remote !== undefined || script !== undefined || json === true || quiet === true) return;
+  const asks = yes !== true && input !== false && detach !== true;
+  await offerSetup(host, { folder, state: stateFolder(state), hasCheck: check.length > 0, asks });
 }
 
 /** Before a daemon is started, which would stay after it has refused. One that runs already knows its own models. */

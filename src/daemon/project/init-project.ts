@@ -52,12 +52,14 @@ export async function initProject(subject: InitSubject, options: InitOptions): P
   );
   const models = await listModels(withModels(config, chosen), keySources(state), { probe: false });
   const policy = defaultPolicyFrom(models);
-  const files = [
-    writeConfig(subject, options, projectConfigText(proposed, chosen)),
+  const filesWith = (each: InitOptions): WrittenFile[] => [
+    writeConfig(subject, each, projectConfigText(proposed, chosen)),
     isRehearsalName(policy.policy.router)
       ? leaveOutPolicy(subject)
-      : writePolicy(subject, options, policyText(policy, { agents })),
+      : writePolicy(subject, each, policyText(policy, { agents })),
   ];
+  if (options.shown !== undefined) requireShown(options.shown, filesWith({ ...options, dryRun: true }));
+  const files = filesWith(options);
   if (!options.dryRun) await trustWritten(subject, files);
   const keys = [
     ...new Set(models.filter(({ key, key_from }) => key && key_from !== null).map(({ provider }) => provider)),
@@ -65,6 +67,7 @@ export async function initProject(subject: InitSubject, options: InitOptions): P
   return {
     folder: project,
     files,
+    model: models.find((model) => model.default && model.provider !== "rehearsal")?.model ?? null,
     providers: keys.map((name) => ({
       name,
       key_from: models.find(({ provider }) => provider === name)?.key_from ?? null,
@@ -76,6 +79,14 @@ export async function initProject(subject: InitSubject, options: InitOptions): P
     policy,
     git: existsSync(join(project, ".git")),
   };
+}
+
+/** The project or the machine may have changed while the person read. */
+function requireShown(shown: readonly WrittenFile[], now: readonly WrittenFile[]): void {
+  const same = now.every(({ file, text }, index) => shown[index]?.file === file && shown[index].text === text);
+  if (same) return;
+  const message = "nothing was written: what `tutti init` finds has changed since it was shown; start again";
+  throw new TuttiError("conflict", message);
 }
 
 /** A server is set up only when nothing else is: a project must not begin to send its work elsewhere. */

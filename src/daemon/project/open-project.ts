@@ -33,6 +33,7 @@ import { openTrust } from "./trusted-configs.ts";
 import { openTrustedSettings, settingsProject, viewAgentSettings } from "./trusted-settings.ts";
 import { trustConfig, viewConfig } from "./trust-project.ts";
 import { openAgreedServers } from "./agreed-servers.ts";
+import { declineSetup, setupOffer } from "./setup-offer.ts";
 import { logInServer, logOutServer, trustServers, viewServers } from "./server-views.ts";
 import { withToolWarnings } from "./unknown-tools.ts";
 import { loadUserConfig } from "./user-config.ts";
@@ -75,6 +76,8 @@ export function openProject(from: string, { state, daemonAt }: Pick<DoctorSubjec
     config: async () => viewConfig(folder, state),
     trust: (hash) => trustConfig(folder, state, hash),
     init: (options) => initProject({ project: folder, state, home }, options),
+    setupOffer: (options) => setupOffer({ project: folder, state, home }, options),
+    declineSetup: () => declineSetup({ project: folder, state }),
     async policyFile() {
       const found = findPolicyFile(folder);
       if (found === undefined) return undefined;
