@@ -199,7 +199,7 @@ test("--plan shows tasks, routes and an estimate, and nothing starts before the 
   const [shown] = await planned.said(/Plan for: Say hello[^]*> /);
   const text = shown.replaceAll(/\s+/g, " ");
   assert.match(text, /greet: Write hello\.txt\. \(local:rehearsal\/script/);
-  assert.match(text, /estimate: 1 tasks?; all together may use at most/);
+  assert.match(text, /estimate: 1 task, which may use at most/);
   assert.match(scene.run("goal", "last").err + scene.run("goal", "last").out, /the plan waits for a yes/);
   assert.equal(scene.report().tasks.length, 0);
   planned.child.stdin?.write("y\r");
