@@ -148,6 +148,8 @@ const alwaysOff = [
   "core.splitIndex=false",
   "index.sparse=false",
   "core.sparseCheckout=false",
+  // A smaller one would make every file look binary.
+  "core.bigFileThreshold=512m",
   "core.protectHFS=true",
   "core.protectNTFS=true",
   "core.quotePath=false",

@@ -1,5 +1,6 @@
 // Changes of protected files in the work of a session: a person has to approve each of them, by its content, before it is merged.
 
+import { textBetween } from "./diff-trees.ts";
 import { resolveCommit } from "./find-repository.ts";
 import { openGit, type OwnGit } from "./own-git.ts";
 import { repositoryShapes } from "./repository-shapes.ts";
@@ -79,13 +80,9 @@ export async function protectedPatch(
   { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
 ): Promise<string | undefined> {
   const git = await openGit(git_dir ?? "", signal);
-  const paths = files.map(({ path }) => `:(top,literal)${path}`);
-  const plain = ["--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--no-color"];
-  const { stdout, isCut } = await git.run(["diff-tree", "-p", ...plain, from, tip, "--", ...paths], {
-    maxBytes,
-    overflow: "cut",
-    signal,
-  });
+  const paths = files.map(({ path }) => path);
+  const options = { maxBytes, overflow: "cut", signal } as const;
+  const { stdout, isCut } = await textBetween(git, { base: from, tip, paths }, options);
   return isCut ? undefined : stdout.toString("utf8");
 }
 

@@ -1,6 +1,7 @@
 // The result of a session as git knows it: its commits, the files that it changed and how much, and a patch.
 
 import { TuttiError } from "../protocol/error.ts";
+import { filesBetween, patchBetween } from "./diff-trees.ts";
 import { findRepository, headCommit, readRef } from "./find-repository.ts";
 import { type GitOutput, openGit, type OwnGit } from "./own-git.ts";
 import { tipRef } from "./save-workspace.ts";
@@ -55,7 +56,7 @@ export async function sessionResult(
   const [count, log, diff] = await Promise.all([
     git.text(["rev-list", "--count", range], { signal }),
     git.text(["log", "-z", `--max-count=${maxCommits}`, "--format=%H%n%an%n%at%n%s", range], { signal }),
-    git.list(filesArgs(ends), { signal }),
+    filesBetween(git, ends, { signal }),
   ]);
   const files = changedFiles(diff);
   const sum = (key: "added" | "removed"): number => files.reduce((total, file) => total + (file[key] ?? 0), 0);
@@ -81,7 +82,7 @@ export async function sessionPatch(
   const ends = await endsOf(workspace, signal);
   if (ends === undefined)
     throw new TuttiError("refused", `the workspace ${workspace.id} has no history to make a patch of`);
-  return (await ends.git.run(patchArgs(ends), { maxBytes, signal })).stdout;
+  return (await patchBetween(ends.git, ends, { maxBytes, signal })).stdout;
 }
 
 /** As much of the patch as fits, in whole lines. Undefined when there is no history to tell from. */
@@ -91,7 +92,7 @@ export async function beginningOfPatch(
 ): Promise<{ readonly patch: Buffer; readonly isCut: boolean } | undefined> {
   const ends = await endsOf(workspace, signal);
   if (ends === undefined) return undefined;
-  return beginningIn(await ends.git.run(patchArgs(ends), { maxBytes, overflow: "cut", signal }));
+  return beginningIn(await patchBetween(ends.git, ends, { maxBytes, overflow: "cut", signal }));
 }
 
 /** Without the line that was cut. */
@@ -101,23 +102,6 @@ export function beginningIn({ stdout, isCut }: Pick<GitOutput, "stdout" | "isCut
 } {
   return { patch: isCut ? stdout.subarray(0, stdout.lastIndexOf("\n") + 1) : stdout, isCut };
 }
-
-/** Two commits or trees. */
-interface Ends {
-  readonly base: string;
-  readonly tip: string;
-}
-
-export function patchArgs({ base, tip }: Ends): string[] {
-  return ["diff-tree", "-p", "--binary", "--full-index", "-M", ...plainDiff, base, tip];
-}
-
-/** Lists what `changedFiles` reads. */
-export function filesArgs({ base, tip }: Ends): string[] {
-  return ["diff-tree", "-r", "-z", "-M", "-l1000", "--raw", "--numstat", ...plainDiff, base, tip];
-}
-
-const plainDiff = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--no-color"];
 
 async function endsOf(
   workspace: Workspace,

@@ -3,9 +3,10 @@
 import { existsSync } from "node:fs";
 
 import { usesFilters } from "./create-workspace.ts";
+import { filesBetween, patchBetween } from "./diff-trees.ts";
 import { type Confine, openGit } from "./own-git.ts";
 import { withScratch } from "./scratch-store.ts";
-import { beginningIn, type ChangedFile, changedFiles, filesArgs, patchArgs } from "./session-result.ts";
+import { beginningIn, type ChangedFile, changedFiles } from "./session-result.ts";
 import { snapshotTree } from "./snapshot-tree.ts";
 import { workLimits } from "./work-size.ts";
 import { sessionFolder, type Workspace } from "./workspace-record.ts";
@@ -46,8 +47,8 @@ export async function workSoFar(
       { base, tip: tree },
       { objects: scratch.objects, signal },
     ];
-    const files = changedFiles(await git.list(filesArgs(ends), options));
+    const files = changedFiles(await filesBetween(git, ends, options));
     if (maxBytes === 0) return { files, patch: Buffer.alloc(0), isCut: files.length > 0 };
-    return { files, ...beginningIn(await git.run(patchArgs(ends), { ...options, maxBytes, overflow: "cut" })) };
+    return { files, ...beginningIn(await patchBetween(git, ends, { ...options, maxBytes, overflow: "cut" })) };
   });
 }
