@@ -42,7 +42,7 @@ function missingFor(link: GoalLink, byTask: ReadonlyMap<TaskId, GoalLink>): stri
   }
   const by = last === link ? "" : `was replaced by ${last.planned}, which `;
   if (last.state === "failed") return `${by}failed`;
-  if (last.state === "unverified") return `${by}is not verified: a check that the person named still failed after it`;
+  if (last.state === "unverified") return `${by}is not verified, and what would prove it is still missing`;
   if (last.state !== "verified") return `${by}is not finished`;
   return last.evidence.length === 0 ? `${by}is called verified, but nothing proves it` : undefined;
 }

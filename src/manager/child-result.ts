@@ -6,7 +6,7 @@ import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { AssignmentResult } from "../protocol/task/assignment.ts";
 
 export interface ChildOutcome {
-  /** `unverified`: it is done as far as it can tell itself, and a check of the person waits for the rest of the goal. */
+  /** `unverified`: it is done as far as it can tell itself, and the rest of the goal, or a person at its end, has to prove it. */
   readonly state: "verified" | "unverified" | "failed";
   readonly reason: string;
   /** Absent when the task ended without one. */
@@ -26,7 +26,8 @@ export function childOutcome({ status, content }: AgentResult): ChildOutcome {
   if (result.state === "verified" && result.evidence.length > 0) {
     return { state: "verified", reason: result.reason, result };
   }
-  if (result.state === "unverified" && result.pending.length > 0 && result.evidence.length > 0) {
+  const waits = result.unjudged !== undefined || (result.pending.length > 0 && result.evidence.length > 0);
+  if (result.state === "unverified" && waits) {
     return { state: "unverified", reason: result.reason, result };
   }
   return { state: "failed", reason: `${lacking[result.state]}${result.reason}`, result };

@@ -38,8 +38,8 @@ export interface GoalRun {
   rounds: number;
   /** Numbers the operations that have no name of their own. The order of operations is the same after a restart. */
   operations: number;
-  /** Tasks that only the merged work can verify, with the person's checks that still failed after each. */
-  readonly unproven: Map<TaskId, readonly (readonly string[])[]>;
+  /** Tasks that are done and not verified. */
+  readonly unproven: Map<TaskId, Unproven>;
   /** What failed on the merged work in earlier rounds. */
   readonly brokenWhole: Set<string>;
   /** Doubts about the merged work that a person has settled. */
@@ -50,6 +50,16 @@ export interface GoalRun {
   readonly looks: { pause: number; skip: number };
   /** Set when the person ended the goal. */
   stopped: string | undefined;
+}
+
+/** What a task lacks that is done. */
+interface Unproven {
+  /** Its name in the plan. */
+  readonly planned: string;
+  /** Checks of the person that still failed after it; the merged work may pass them. */
+  readonly pending: readonly (readonly string[])[];
+  /** Why nobody could judge it; a person is asked about all of these together. */
+  readonly unjudged?: string | undefined;
 }
 
 type GoalRunParts = Pick<GoalRun, "durable" | "deps" | "file" | "system">;

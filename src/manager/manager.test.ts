@@ -7,6 +7,7 @@ import type { Model } from "../model-port.ts";
 import { rehearsalModel } from "../model/rehearsal/rehearsal-model.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { userMessage } from "../protocol/task/message.ts";
+import type { IntegrationResult } from "./manager-deps.ts";
 
 const one = [{ agent: "manager", raw: delegate([{ id: "fix", prompt: "fix the bug" }]) }];
 
@@ -350,6 +351,79 @@ describe("the goal is verified as a whole", () => {
     assert.equal((await world.engine.result(root)).status, "completed");
     const [criterion] = (await world.report(root)).criteria;
     assert.deepEqual([criterion?.state, criterion?.proof[0]?.text], ["met", "Ada said: accept as met"]);
+  });
+
+  const unjudged = "Nothing shows that the work is done.";
+  const openWords = async (): Promise<IntegrationResult> => ({
+    kind: "checked",
+    integration: { branch: "tutti/whole", commit: "c0ffee", tree: null },
+    evidence: [],
+    criteria: [],
+    failures: [],
+    doubts: [],
+    unsettled: [],
+  });
+  const three = [{ id: "a" }, { id: "b", after: ["a"] }, { id: "c" }];
+
+  test("invariant 12: what nobody could judge is asked about once, and only a person's yes verifies all of it", async (t) => {
+    const world = await managerWorld(t, {
+      rules: [{ raw: delegate(three) }],
+      child: async ({ id }) =>
+        id === "a" ? { state: "unverified", reason: unjudged, unjudged, evidence: [] } : { evidence: ["evd_1"] },
+      deps: { integrate: openWords },
+    });
+    const root = await world.start({ text: "make it green", accept: ["it feels right"] });
+    const question = await world.answer(root, "accept all");
+    assert.equal(
+      question,
+      [
+        "All tasks are done. Nobody but the model that did the work could judge 2 tasks and criteria, and nothing else proves them:",
+        `  | a: ${unjudged}`,
+        "  | b: It builds on a, which nobody has judged yet.",
+        '  | c1: "it feels right": nothing proves it.',
+        "The work of all tasks is on the branch tutti/whole.",
+        "What becomes of them? They count as verified and met only by your word.",
+      ].join("\n"),
+    );
+    assert.equal((await world.engine.result(root)).status, "completed");
+    const { status, tasks, criteria } = await world.report(root);
+    assert.deepEqual([status, criteria[0]?.state], ["done", "met"]);
+    const said = "Ada said: accept all: a, b, c1";
+    assert.deepEqual(
+      tasks.map(({ id, state, reason, proof }) => [id, state, reason, proof.some(({ text }) => text === said)]),
+      [
+        ["a", "verified", `Ada accepted it. Despite: ${unjudged}`, true],
+        ["b", "verified", "Ada accepted it. Despite: It builds on a, which nobody has judged yet.", true],
+        ["c", "verified", tasks[2]?.reason, false],
+      ],
+    );
+  });
+
+  test("invariant 12: without the person's yes, work that nobody could judge stays unverified", async (t) => {
+    const world = await managerWorld(t, {
+      rules: [
+        { turn: 0, raw: delegate(three) },
+        { turn: 1, raw: delegate([{ id: "d" }]) },
+      ],
+      child: async ({ id }) =>
+        id === "a" ? { state: "unverified", reason: unjudged, unjudged, evidence: [] } : { evidence: ["evd_1"] },
+      deps: { integrate: openWords },
+    });
+    const root = await world.start("make it green");
+    assert.match(await world.answer(root, "another round: look again"), /judge 2 tasks, and/);
+    assert.match(await world.answer(root, "stop"), /judge 2 tasks, and/);
+    assert.equal((await world.engine.result(root)).status, "failed");
+    const { status, tasks } = await world.report(root);
+    assert.equal(status, "failed");
+    assert.deepEqual(
+      tasks.map(({ id, state }) => [id, state]),
+      [
+        ["a", "unverified"],
+        ["b", "unverified"],
+        ["c", "verified"],
+        ["d", "verified"],
+      ],
+    );
   });
 
   test("an unmet criterion and a conflict begin another round", async (t) => {

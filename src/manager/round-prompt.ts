@@ -58,9 +58,11 @@ function criterionLine({ id, text, from, state }: Goal["acceptance"][number]): s
 /** Only tasks that matter for the decision are told one by one. */
 const shown = 50;
 
-function taskLines({ tasks, failures, finished }: GoalRun, { plan }: Goal): string[] {
+function taskLines({ tasks, failures, finished, unproven }: GoalRun, { plan }: Goal): string[] {
   const lines = plan.slice(-shown).map(({ id }) => {
-    if (finished.has(id)) return `- ${id}: verified`;
+    const task = tasks.get(id);
+    if (finished.has(id))
+      return `- ${id}: ${task !== undefined && unproven.has(task) ? "done, not proven" : "verified"}`;
     const failure = failures.get(id);
     if (failure !== undefined) return `- ${id}: failed: ${quoted(failure)}`;
     return `- ${id}: ${tasks.has(id) ? "under way" : "not launched"}`;

@@ -4,9 +4,20 @@ import { isSameArgv } from "../core/criterion-check.ts";
 import { inLine, quoted } from "../core/foreign-words.ts";
 import { goalGate } from "../core/goal-gate.ts";
 import { checkLine } from "../core/make-evidence.ts";
-import type { EvidenceId } from "../protocol/ids.ts";
+import type { EvidenceId, TaskId } from "../protocol/ids.ts";
+import type { AskedWork } from "../protocol/task/assignment.ts";
 import type { Criterion } from "../protocol/task/goal.ts";
-import { addEvidence, askAboutGoal, type GoalRun, goalNow, nextKey, noteOnGoal, stopGoal, tell } from "./goal-run.ts";
+import {
+  addEvidence,
+  askAboutGoal,
+  type GoalRun,
+  goalNow,
+  nextKey,
+  noteOnGoal,
+  stopGoal,
+  takeMessage,
+  tell,
+} from "./goal-run.ts";
 import { type FinishedWork, IntegrationResult } from "./manager-deps.ts";
 
 /** `again`: another round is needed, because of these problems. */
@@ -16,6 +27,7 @@ export type Verified =
   | { readonly kind: "stop"; readonly reason: string };
 
 const accept = "accept as met";
+const acceptAll = "accept all";
 const acceptAnyway = "accept as it is";
 const again = "another round";
 
@@ -60,7 +72,7 @@ export async function verifyGoal(run: GoalRun): Promise<Verified> {
   const left = await proveTheRest(run, result);
   if (left !== undefined) return left;
   const open = acceptance.filter(({ state }) => state === "open");
-  if (open.length > 0) return askAboutCriteria(run, open);
+  if (open.length > 0 || run.unproven.size > 0) return askAboutTheRest(run, open);
   const { open: isOpen, missing } = goalGate(goalNow(run));
   return isOpen ? { kind: "done" } : { kind: "again", problems: missing };
 }
@@ -70,12 +82,12 @@ async function proveTheRest(
   run: GoalRun,
   { evidence }: Extract<IntegrationResult, { kind: "checked" }>,
 ): Promise<Verified | undefined> {
-  for (const [task, pending] of run.unproven) {
+  for (const [task, { planned, pending, unjudged }] of run.unproven) {
+    if (pending.length === 0) continue;
     const proofs = pending.map((argv) =>
       evidence.find(({ fact }) => fact.kind === "check" && fact.outcome === "passed" && isSameArgv(fact.argv, argv)),
     );
-    const own = goalNow(run).links.find((link) => link.task === task)?.evidence ?? [];
-    const ids = [...own, ...proofs.flatMap((proof) => proof?.id ?? [])];
+    const ids = [...evidenceOf(run, task), ...proofs.flatMap((proof) => proof?.id ?? [])];
     const missing = pending.filter((_, at) => proofs[at] === undefined);
     let reason = "what still failed after it passes on the merged work";
     if (missing.length > 0) {
@@ -85,11 +97,17 @@ async function proveTheRest(
       ids.push(settled.evidence);
       reason = `${settled.by} accepted it`;
     }
-    const data = { task, state: "verified", superseded_by: null, evidence: ids, reason } as const;
-    tell(run, { type: "goal.link_changed", data });
+    const state = unjudged === undefined ? "verified" : "unverified";
+    const why = unjudged ?? reason;
+    tell(run, { type: "goal.link_changed", data: { task, state, superseded_by: null, evidence: ids, reason: why } });
+    if (unjudged === undefined) run.unproven.delete(task);
+    else run.unproven.set(task, { planned, pending: [], unjudged });
   }
-  run.unproven.clear();
   return undefined;
+}
+
+function evidenceOf(run: GoalRun, task: TaskId): readonly EvidenceId[] {
+  return goalNow(run).links.find((link) => link.task === task)?.evidence ?? [];
 }
 
 function onTheWhole(sentence: string): string {
@@ -129,32 +147,83 @@ function workToMerge({ finished, graph }: GoalRun): FinishedWork[] {
     .toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
-/** Without a check or a review, only a person's recorded word proves a criterion. */
-async function askAboutCriteria(run: GoalRun, open: readonly Criterion[]): Promise<Verified> {
-  const listed = open.map(({ id, text }) => `${id}: ${text}`);
-  const reason = `nothing proves ${open.map(({ id }) => id).join(", ")}`;
-  const lacking = open.map(
-    ({ id, text }) => `${id}: ${run.goal.judgements.get(id) ?? `"${text}": nothing proves it.`}`,
-  );
-  const question = [
-    "All tasks are verified, and these criteria are not proven:",
-    quoted(lacking.join("\n")),
-    "What becomes of them? They count as met only by your word.",
-  ].join("\n");
-  const details = { criteria: open.map(({ id, text, from }) => ({ id, text, from })) };
-  const answer = await askAboutGoal(run, { question, choices: [accept, again, stopGoal], details }, reason);
+interface Unsettled {
+  /** What the answers are about, each with what is missing. */
+  readonly lacking: readonly string[];
+  /** The names of the tasks and criteria. */
+  readonly names: readonly string[];
+  readonly tasks: GoalRun["unproven"];
+  readonly open: readonly Criterion[];
+}
+
+/** Without a check or a review by another model, only a person's recorded word proves a criterion or a task. They are asked once. */
+async function askAboutTheRest(run: GoalRun, open: readonly Criterion[]): Promise<Verified> {
+  const rest = unsettledOf(run, open);
+  const { lacking, names, tasks } = rest;
+  const reason = `nothing proves ${names.join(", ")}`;
+  const yes = tasks.size === 0 ? accept : acceptAll;
+  const details = {
+    criteria: open.map(({ id, text, from }) => ({ id, text, from })),
+    ...(tasks.size === 0 ? {} : { tasks: workOf(run, tasks) }),
+  };
+  const choices = { choices: [yes, again, stopGoal], choices_with_words: [again] };
+  const answer = await askAboutGoal(run, { question: questionOf(run, rest), ...choices, details }, reason);
   if (answer === undefined) return { kind: "stop", reason: `${reason}, and nobody answered` };
-  if (answer.text === again) return { kind: "again", problems: listed.map((one) => `nothing proves criterion ${one}`) };
-  if (answer.text !== accept || answer.by.kind !== "person") return { kind: "stop", reason };
-  const { id } = await addEvidence(
-    run,
-    { kind: "person", by: answer.by.name, text: accept },
-    { source: answer.by.name, criteria: open.map((one) => one.id) },
-  );
-  for (const one of open) judgeByPerson(run, one.id, { evidence: id, by: answer.by.name });
-  tell(run, { type: "goal.criteria_confirmed", data: { ids: open.map((one) => one.id), by: answer.by } });
+  if (answer.text === again) {
+    if (answer.words !== "") takeMessage(run, answer.words);
+    return { kind: "again", problems: lacking.map((one) => `nothing proves ${one}`) };
+  }
+  if (answer.text !== yes || answer.by.kind !== "person") return { kind: "stop", reason };
+  const by = answer.by.name;
+  const text = tasks.size === 0 ? yes : `${yes}: ${names.join(", ")}`;
+  const criteria = open.map((one) => one.id);
+  const { id } = await addEvidence(run, { kind: "person", by, text }, { source: by, criteria });
+  for (const [task, { unjudged }] of tasks) {
+    const said = { reason: `${by} accepted it. Despite: ${unjudged ?? ""}`, evidence: [...evidenceOf(run, task), id] };
+    tell(run, { type: "goal.link_changed", data: { task, state: "verified", superseded_by: null, ...said } });
+  }
+  tasks.clear();
+  for (const one of open) judgeByPerson(run, one.id, { evidence: id, by });
+  if (open.length > 0) tell(run, { type: "goal.criteria_confirmed", data: { ids: criteria, by: answer.by } });
   const { open: isOpen, missing } = goalGate(goalNow(run));
   return isOpen ? { kind: "done" } : { kind: "again", problems: missing };
+}
+
+function unsettledOf(run: GoalRun, open: readonly Criterion[]): Unsettled {
+  const tasks = [...run.unproven.values()];
+  return {
+    lacking: [
+      ...tasks.map(({ planned, unjudged = "" }) => `${planned}: ${inLine(unjudged)}`),
+      ...open.map(({ id, text }) => `${id}: ${run.goal.judgements.get(id) ?? `"${text}": nothing proves it.`}`),
+    ],
+    names: [...tasks.map(({ planned }) => planned), ...open.map(({ id }) => id)],
+    tasks: run.unproven,
+    open,
+  };
+}
+
+function questionOf(run: GoalRun, { lacking, tasks, open }: Unsettled): string {
+  const count = tasks.size === 1 ? "one task" : `${tasks.size} tasks`;
+  const and = open.length === 0 ? "" : " and criteria";
+  const branch = run.goal.integration?.branch ?? null;
+  const [head, counted] =
+    tasks.size === 0
+      ? ["All tasks are verified, and these criteria are not proven:", "They count as met only by your word."]
+      : [
+          `All tasks are done. Nobody but the model that did the work could judge ${count}${and}, and nothing else proves them:`,
+          `They count as verified${open.length === 0 ? "" : " and met"} only by your word.`,
+        ];
+  const where =
+    tasks.size === 0 || branch === null ? [] : [`The work of all tasks is on the branch ${inLine(branch)}.`];
+  return [head, quoted(lacking.join("\n")), ...where, `What becomes of them? ${counted}`].join("\n");
+}
+
+/** By which a front can show the work. */
+function workOf(run: GoalRun, tasks: GoalRun["unproven"]): AskedWork[] {
+  return [...tasks.values()].map(({ planned }) => {
+    const { branch = null, commit = null } = run.finished.get(planned)?.result ?? {};
+    return { handoff: planned, branch, commit };
+  });
 }
 
 function judgeByPerson(run: GoalRun, id: string, { evidence, by }: { evidence: EvidenceId; by: string }): void {

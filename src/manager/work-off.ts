@@ -101,14 +101,27 @@ function settle(run: GoalRun, value: AgentResult): void {
   const planned = run.inFlight.get(task);
   if (planned === undefined) return;
   run.inFlight.delete(task);
-  const { state, reason, result } = childOutcome(value);
+  const outcome = childOutcome(value);
+  const { result } = outcome;
+  const unjudged = outcome.state === "failed" ? undefined : (result?.unjudged ?? restsOn(run, planned));
+  const state = outcome.state === "verified" && unjudged !== undefined ? "unverified" : outcome.state;
+  const reason = outcome.state === "verified" && unjudged !== undefined ? unjudged : outcome.reason;
   if (result?.goal_ended_by !== undefined) run.stopped ??= `${result.goal_ended_by} ended the goal`;
   const evidence = result?.evidence ?? [];
   tell(run, { type: "goal.link_changed", data: { task, state, superseded_by: null, evidence, reason } });
   if (state === "failed" || result === undefined) return fail(run, planned.id, reason);
-  if (state === "unverified") run.unproven.set(task, result.pending);
+  if (state === "unverified") run.unproven.set(task, { planned: planned.id, pending: result.pending, unjudged });
   run.finished.set(planned.id, { planned, task, result });
   settleTask(run.graph, planned.id, "verified");
+}
+
+/** Checks of work compare it with what it builds on, so they prove nothing where nobody has judged that. */
+function restsOn(run: GoalRun, planned: PlannedTask): string | undefined {
+  const unjudged = predecessorsOf(run.graph, planned).filter((id) => {
+    const task = run.tasks.get(id);
+    return task !== undefined && run.unproven.get(task)?.unjudged !== undefined;
+  });
+  return unjudged.length === 0 ? undefined : `It builds on ${unjudged.join(", ")}, which nobody has judged yet.`;
 }
 
 /**

@@ -72,7 +72,7 @@ function answerTo({ kind, question, choices = [] }: Ask, answers: Answers): obje
   const isAboutCriteria = question.includes("What becomes of them?");
   if (answers === "decline") return { kind, value: isAboutWork ? "give up: I do not know" : "stop" };
   if (isAboutWork) return { kind, value: choices.includes("accept") ? "accept: I looked at it" : "give up" };
-  if (isAboutCriteria) return { kind, value: "accept as met" };
+  if (isAboutCriteria) return { kind, value: choices.find((choice) => choice.startsWith("accept")) ?? "stop" };
   return { kind, value: question.includes("Do you accept the work as it is?") ? "accept as it is" : "stop" };
 }
 

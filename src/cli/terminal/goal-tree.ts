@@ -135,7 +135,7 @@ function markOfLink({ state }: GoalLink): string {
 
 function stateText({ task, state }: GoalLink, { folded, tree, now }: Drawn): string {
   if (state === "verified" || state === "superseded") return state;
-  if (state === "unverified") return "waits for the merged work";
+  if (state === "unverified") return "done, not proven yet";
   if (state === "failed") return `failed: ${printableName(folded.reasons.get(task) ?? "")}`;
   for (const open of tree.open.values()) if (open.task === task) return paint("yellow", "asks you");
   const checking = checkingText(folded, task, now);

@@ -16,6 +16,8 @@ export const AssignmentConfig = z.strictObject({
   checks: z.array(NamedCheck).default([]),
   /** Criteria of the goal that this task bears on. */
   criteria: z.array(Criterion.pick({ id: true, text: true, by: true })).default([]),
+  /** The goal has other tasks, so work that only somebody else has to judge goes on, and the goal asks about all of it. */
+  judged_at_end: z.boolean().default(false),
   /** The `[runner:]model` that a person chose. */
   person: z.string().nullable().default(null),
   /** The runner that the agent's definition names. */
@@ -49,6 +51,8 @@ export const AssignmentResult = z.strictObject({
   reason: z.string(),
   /** Checks of the person, as arguments, that failed before the task and after it; the whole goal has to make them succeed. */
   pending: z.array(z.array(z.string())).default(() => []),
+  /** What is missing, when the work is done and nobody but the author's own model could judge it; the goal asks a person. */
+  unjudged: z.string().optional(),
   /** Evidence of the attempt whose work this is. */
   evidence: z.array(EvidenceId),
   commit: z.string().nullable(),

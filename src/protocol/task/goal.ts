@@ -54,7 +54,7 @@ export const GoalLink = z.strictObject({
   task: TaskId,
   /** The planned task it carries out. */
   planned: z.string().min(1),
-  /** `unverified`: a check of the person fails after it, and has to succeed on the merged work. */
+  /** `unverified`: it is done, and the merged work has to pass a check of the person, or a person has to accept it. */
   state: z.enum(["launched", "running", "unverified", "verified", "failed", "superseded"]),
   /** The later task that took its place. */
   superseded_by: TaskId.nullable(),

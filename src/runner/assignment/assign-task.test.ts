@@ -5,7 +5,7 @@ import { planned } from "../../../test/support/assignment-kit.ts";
 import { AssignmentConfig } from "../../protocol/task/assignment.ts";
 import { assignmentTask, type TaskToAssign } from "./assign-task.ts";
 
-const goal = { id: "gol_1", text: "Right totals.", acceptance: [] };
+const goal = { id: "gol_1", text: "Right totals.", acceptance: [], plan: [planned] };
 const request: TaskToAssign = {
   goal,
   planned,
@@ -38,6 +38,13 @@ test("a check of the plan is a model's, unless the person named it too; the pers
   );
   const last = configOf({ planned: task, checks: ["make"], isLast: true }).checks.at(-1);
   assert.equal(last?.is_criterion, true, "the last task has to make the person's checks succeed");
+});
+
+test("only where the goal has other tasks, work that lacks a judge waits for the goal's end", () => {
+  const later = { ...planned, id: "fix-2", supersedes: "fix" };
+  const other = { ...planned, id: "docs" };
+  const waits = (plan: (typeof planned)[]): boolean => configOf({ goal: { ...goal, plan } }).judged_at_end;
+  assert.deepEqual([waits([planned]), waits([planned, later]), waits([planned, later, other])], [false, false, true]);
 });
 
 test("a task begins with the files of what it builds on in the same folder", () => {

@@ -21,7 +21,7 @@ interface FinishedTask {
 }
 
 export interface TaskToAssign {
-  readonly goal: Pick<Goal, "id" | "text" | "acceptance">;
+  readonly goal: Pick<Goal, "id" | "text" | "acceptance" | "plan">;
   readonly planned: PlannedTask;
   readonly predecessors: readonly FinishedTask[];
   /** Agents of the tree, by name. */
@@ -63,6 +63,7 @@ export function assignmentTask(request: TaskToAssign): Pick<NewTask, "runner" | 
     }),
     checks: namedChecks(request),
     criteria: goal.acceptance.map(({ id, text, by }) => ({ id, text, ...(by === undefined ? {} : { by }) })),
+    judged_at_end: hasOthers(goal.plan),
     person,
     inner: definition === undefined ? null : ownRunner(definition),
     author,
@@ -93,6 +94,12 @@ function namedChecks({ planned, checks, isLast, projectChecks = [] }: TaskToAssi
       all.findIndex((each) => isSameCheck(each.check, check)) === at,
   );
   return [...own, ...others];
+}
+
+/** Besides one task and those that it takes the place of. */
+function hasOthers(plan: Goal["plan"]): boolean {
+  const replaced = new Set(plan.map(({ supersedes }) => supersedes));
+  return plan.filter(({ id }) => !replaced.has(id)).length > 1;
 }
 
 function ownRunner({ runner, model }: AgentDefinition): RunnerConfig | null {

@@ -1,11 +1,13 @@
 // What an attempt of an assignment comes to: its state, why, and what the evidence says of each criterion.
 
 import { asSentence } from "../../core/as-sentence.ts";
+import { effortSentence } from "../../core/check-claims.ts";
 import { checkLine } from "../../core/make-evidence.ts";
 import type { AssignmentResult } from "../../protocol/task/assignment.ts";
 import type { Handoff } from "../../protocol/routing/handoff.ts";
 import type { Evidence } from "../../protocol/task/evidence.ts";
 import type { Attempt } from "./attempt.ts";
+import type { Worked } from "./attempt-records.ts";
 
 /** What the plan says must be true of the task alone. */
 export function ownCriteria(given: Handoff["acceptance_criteria"]): { readonly id: string; readonly text: string }[] {
@@ -31,6 +33,15 @@ function waitsFor(pending: readonly (readonly string[])[]): string {
   return `It is done as far as this task goes; ${lines} still fails and has to succeed with the rest of the goal.`;
 }
 
+function effortLine(worked: Attempt["worked"]): string {
+  const effort = worked === undefined ? null : effortOf(worked);
+  return effort === null ? "" : ` What it did: ${effort}`;
+}
+
+export function effortOf({ effort, saved }: Worked): string | null {
+  return effort === null ? null : effortSentence({ ...effort, changedCount: saved?.files ?? 0 });
+}
+
 export function resultOf(attempt: Attempt, left?: string): AssignmentResult {
   const { durable, state, worked, observed, config, handoff, evidence } = attempt;
   const criteria = [...ownCriteria(handoff.acceptance_criteria), ...config.criteria];
@@ -38,7 +49,8 @@ export function resultOf(attempt: Attempt, left?: string): AssignmentResult {
   const { hops, retries, revisions } = state.counters;
   const proved = attempt.judge();
   const isVerified = state.phase === "done" && proved.verdict === "verified";
-  const pending = isVerified && !isAccepted(evidence) ? failingChecks(attempt) : [];
+  const { unjudged } = attempt;
+  const pending = unjudged !== undefined || (isVerified && !isAccepted(evidence)) ? failingChecks(attempt) : [];
   const isDone = worked !== undefined && worked.failure === null;
   const isFailed = ["failed", "abandoned"].includes(state.phase) || proved.verdict === "failed" || !isDone;
   return {
@@ -50,11 +62,12 @@ export function resultOf(attempt: Attempt, left?: string): AssignmentResult {
       (state.phase === "abandoned" && worked !== undefined
         ? `${proved.reason} ${asSentence(attempt.reason)}`
         : pending.length > 0
-          ? waitsFor(pending)
-          : isVerified
+          ? `${unjudged === undefined ? "" : `${unjudged} `}${waitsFor(pending)}`
+          : isVerified || unjudged !== undefined
             ? proved.reason
             : attempt.reason),
     pending,
+    ...(unjudged === undefined ? {} : { unjudged: `${unjudged}${effortLine(worked)}` }),
     evidence: evidence.map(({ id }) => id),
     commit: observed?.commit ?? worked?.saved?.tip ?? null,
     tree: observed?.tree ?? null,

@@ -9,7 +9,8 @@ import {
   type HandoffStep,
   newHandoffState,
 } from "../../core/handoff-machine.ts";
-import { judgeEvidence, type Judgement } from "../../core/judge-evidence.ts";
+import { type EvidenceCase, judgeEvidence, type Judgement } from "../../core/judge-evidence.ts";
+import { lacksOnlyJudge } from "../../core/lacks-judge.ts";
 import { makeEvidence } from "../../core/make-evidence.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { Handoff } from "../../protocol/routing/handoff.ts";
@@ -113,18 +114,28 @@ export class Attempt {
   }
 
   /** By what Tutti observed alone. An approval by the author's own model proves nothing, so it is left out. */
-  judge(criteria: readonly { readonly id: string; readonly text: string }[] = []): Judgement {
-    const counted = this.evidence.filter(
-      ({ fact }) => fact.kind !== "review" || fact.gate !== "approve" || !fact.same_model,
-    );
-    return judgeEvidence({
-      evidence: counted,
-      criteria,
+  judge(criteria: EvidenceCase["criteria"] = []): Judgement {
+    return judgeEvidence({ ...this.#case(), criteria });
+  }
+
+  /** What is missing of work that only somebody else has to judge, where the goal asks about all of that at its end. */
+  get unjudged(): string | undefined {
+    const isDone = this.state.phase === "done" && this.worked?.failure === null;
+    if (!isDone || !this.config.judged_at_end || this.judge().verdict === "verified") return undefined;
+    return lacksOnlyJudge(this.#case()) ? this.judge().reason : undefined;
+  }
+
+  #case(): EvidenceCase {
+    return {
+      evidence: this.evidence.filter(
+        ({ fact }) => fact.kind !== "review" || fact.gate !== "approve" || !fact.same_model,
+      ),
+      criteria: [],
       commit: this.observed?.commit ?? null,
       tree: this.observed?.tree ?? null,
       findings: this.observed?.findings ?? [],
       minConfidence: this.threshold,
-    });
+    };
   }
 }
 

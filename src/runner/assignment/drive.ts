@@ -1,6 +1,5 @@
 // Drives one attempt of an assignment: route, work, verify, review, and again, as the state machine of handoffs decides.
 
-import { effortSentence } from "../../core/check-claims.ts";
 import { chooseRoute, type ChosenRoute } from "../../core/choose-route.ts";
 import type { HandoffEvent, HandoffNext } from "../../core/handoff-machine.ts";
 import { isUnreadable, namedCommand } from "../../core/criterion-check.ts";
@@ -14,7 +13,7 @@ import { readRecord } from "../../workspace/index.ts";
 import { askAboutWork } from "./ask-about-work.ts";
 import { askRouter, decidedEvent, repairedEnvelope } from "./ask-router.ts";
 import { type Attempt, claimText, hashOf } from "./attempt.ts";
-import { resultOf } from "./attempt-result.ts";
+import { effortOf, resultOf } from "./attempt-result.ts";
 import { Kept, type Worked } from "./attempt-records.ts";
 import type { Carried, Standing, Work } from "./config.ts";
 import { verifyAttempt } from "./observe-attempt.ts";
@@ -27,7 +26,7 @@ export async function driveAttempt(attempt: Attempt): Promise<AssignmentResult> 
   for (;;) {
     if (next.do === "end") {
       const unproven = whyUnproven(attempt);
-      if (unproven === undefined) return resultOf(attempt);
+      if (unproven === undefined || attempt.unjudged !== undefined) return resultOf(attempt);
       next = attempt.advance({ type: "unproven", reason: unproven }).next;
       continue;
     }
@@ -235,10 +234,6 @@ async function askPerson(
   } else if (answer === "accept") return undefined;
   if (answer === "stop") attempt.endedBy = by.name;
   return { type: "answered", answer, note };
-}
-
-function effortOf({ effort, saved }: Worked): string | null {
-  return effort === null ? null : effortSentence({ ...effort, changedCount: saved?.files ?? 0 });
 }
 
 /** All that a person needs to decide: the judgement, every check, and what the session claimed and is not there. */

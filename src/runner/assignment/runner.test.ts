@@ -345,6 +345,36 @@ test("a check that a model named runs only after a person allowed exactly it", {
   assert.equal((await world.result(root)).state, "verified");
 });
 
+test(
+  "invariant 12: among other tasks, work that only its own model judged goes on unverified, unless Tutti saw a fault",
+  { skip },
+  async (t) => {
+    const oneModel = { router: "lab/one", info: "lab/one", build: "lab/one", escalate_to: "lab/one" };
+    const policy = { ...threeModels, policy: { ...threeModels.policy, ...oneModel } };
+    const delegated = (calls: readonly object[]) => ({
+      config: { judged_at_end: true },
+      rules: [
+        ...(calls.length === 0 ? [] : [{ agent: "coder", turn: 0, call: calls }]),
+        { agent: "coder", final: "done" },
+        { agent: "_reviewer", final: review("approve") },
+      ],
+    });
+    const { world, root } = await delegate(t, delegated(write("4\n")), { policy });
+    const result = await world.result(root);
+    assert.deepEqual([result.state, world.waits(root).length], ["unverified", 0]);
+    assert.match(
+      result.unjudged ?? "",
+      /^Nothing that Tutti observed shows that the work is done\. What it did: 1 tool call/,
+    );
+    const idle = await delegate(t, delegated([]), { policy });
+    await until(() => idle.world.waits(idle.root).length === 1);
+    const [asked] = idle.world.waits(idle.root);
+    assert.match(asked?.question ?? "", /Nothing was changed\./);
+    await idle.world.answer(asked?.id ?? "", { kind: "question", value: "give up" });
+    assert.equal((await idle.world.result(idle.root)).state, "failed");
+  },
+);
+
 test("a reviewer that only nods is asked for its reasons, and then a person decides", { skip }, async (t) => {
   const { world, root } = await delegate(t, {
     rules: [
