@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import type { PullRequestPlan } from "../protocol/api/pull-request-shapes.ts";
 import { BranchName, type WorkspaceDiff, type WorkspaceView } from "../protocol/api/workspace-shapes.ts";
+import { argvLine } from "../protocol/argv-line.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
 import { escapeControls } from "./escape-controls.ts";
@@ -58,7 +59,7 @@ export function* planPullRequest(
   const { repository, branch } = pushable(workspace, diff);
   const run = { cwd: repository, timeoutMs: shortMs };
   const gh = yield { ...run, argv: ["gh", "--version"] };
-  if (gh.code !== 0) throw noGh(`git -C '${repository}' push ${remote} ${branch}`);
+  if (gh.code !== 0) throw noGh(argvLine(["git", "-C", repository, "push", remote, branch]));
   // A remote may push to several places, and all of them are named.
   const found = yield { ...run, argv: ["git", "remote", "get-url", "--push", "--all", remote] };
   if (found.code !== 0) {

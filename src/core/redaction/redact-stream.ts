@@ -8,6 +8,8 @@ export interface RedactStream {
   push(stream: string, piece: string): string;
   /** Ends the stream; returns what was held back. */
   flush(stream: string): string;
+  /** Redacts from now on with another one; what is held back stays held. */
+  use(redactor: Pick<Redactor, "matcher">): void;
   /** How many streams are open. */
   readonly size: number;
 }
@@ -29,10 +31,11 @@ const more = "x";
  * that: the whole text comes later, with its message.
  */
 export function redactStream(
-  { matcher }: Pick<Redactor, "matcher">,
+  redactor: Pick<Redactor, "matcher">,
   { maxStreams = defaultMaxStreams }: { readonly maxStreams?: number } = {},
 ): RedactStream {
   const streams = new Map<string, Held>();
+  let { matcher } = redactor;
 
   return {
     push(stream, piece) {
@@ -52,6 +55,9 @@ export function redactStream(
       streams.delete(stream);
       if (held === undefined) return "";
       return take({ ...matcher, mayBegin: (text) => text.length }, held).shown;
+    },
+    use(next) {
+      matcher = next.matcher;
     },
     get size() {
       return streams.size;

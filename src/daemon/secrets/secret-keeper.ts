@@ -7,15 +7,15 @@ import type { Secret } from "../../core/redaction/secret-matcher.ts";
 export class SecretKeeper {
   readonly #known = new Map<string, Secret>();
   #redact: Redactor = redactor([]);
-  #stream: RedactStream = redactStream(this.#redact);
+  readonly #stream: RedactStream = redactStream(this.#redact);
 
-  /** They are removed from now on. Text that a stream holds back at this moment is dropped. */
+  /** They are removed from now on, also from text that a stream holds back at this moment. */
   add(secrets: Iterable<Secret>): void {
     const before = this.#known.size;
     for (const secret of secrets) if (!this.#known.has(secret.value)) this.#known.set(secret.value, secret);
     if (this.#known.size === before) return;
     this.#redact = redactor(this.#known.values());
-    this.#stream = redactStream(this.#redact);
+    this.#stream.use(this.#redact);
   }
 
   redact(text: string): string {
