@@ -99,3 +99,15 @@ test("texts of others form no Markdown of their own, no escape reaches a termina
   assert.match(markdown, /^````text\n# Done/m);
   assert.doesNotMatch(markdown, /[^\\]<script>.*\n- Goal/);
 });
+
+test("where no call has a price, no sum is told, and where some have one, the sum says that it is not all", () => {
+  const [task] = report.tasks;
+  assert.ok(task !== undefined);
+  const free: GoalReport = { ...report, unpriced: true, money_micro_usd: 0, tasks: [{ ...task, money_micro_usd: 0 }] };
+  for (const text of [reportMarkdown(free), reportLines(free).join("\n")]) {
+    assert.doesNotMatch(text, /\$/);
+    assert.match(text, /150 tokens, price unknown/);
+    assert.match(text, /2 attempts, 120 tokens$/m);
+  }
+  assert.match(reportMarkdown({ ...report, unpriced: true }), /150 tokens, \$2\.50 and calls whose price is unknown/);
+});

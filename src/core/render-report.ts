@@ -54,7 +54,7 @@ export function reportMarkdown(report: GoalReport, { redact = same }: RenderOpti
     "",
     "## Tasks",
     "",
-    ...report.tasks.flatMap((task) => taskMarkdown(task, { text, redact })),
+    ...report.tasks.flatMap((task) => taskMarkdown(report, task, { text, redact })),
     ...section(
       "Not carried out",
       report.dropped.map(({ what, reason }) => `${text(what)}: ${text(oneLine(reason))}`),
@@ -67,7 +67,7 @@ export function reportMarkdown(report: GoalReport, { redact = same }: RenderOpti
   return `${lines.join("\n").trimEnd()}\n`;
 }
 
-function taskMarkdown(task: ReportedTask, { text, redact }: Texts): string[] {
+function taskMarkdown(report: GoalReport, task: ReportedTask, { text, redact }: Texts): string[] {
   return [
     `### ${text(task.id)}: ${taskWord(task)}`,
     "",
@@ -75,7 +75,7 @@ function taskMarkdown(task: ReportedTask, { text, redact }: Texts): string[] {
     "",
     ...(task.reason === "" ? [] : [`- ${text(oneLine(task.reason))}`]),
     ...(task.route === null ? [] : [`- Route: ${text(routeText(task))}`]),
-    `- ${attemptsText(task)}`,
+    `- ${attemptsText(task, report)}`,
     ...(task.branch === null ? [] : [`- Branch ${codeText(task.branch)}, ${counted(task.commits, "commit")}`]),
     ...proofLines(task.proof, text, ""),
     ...task.proof.flatMap(({ excerpt }) => (excerpt === "" ? [] : ["", ...block(redact(excerpt))])),
@@ -110,7 +110,7 @@ export function reportLines(report: GoalReport, { redact = same }: RenderOptions
     ...(report.tasks.length === 0 ? ["  none were planned"] : []),
     ...report.tasks.flatMap((task) => [
       `  ${text(task.id)}: ${taskWord(task)}${isProvenTask(task) || task.reason === "" ? "" : `: ${text(task.reason)}`}`,
-      `    ${[...(task.route === null ? [] : [text(routeText(task))]), attemptsText(task)].join("; ")}`,
+      `    ${[...(task.route === null ? [] : [text(routeText(task))]), attemptsText(task, report)].join("; ")}`,
       ...task.proof.map((proof) => `    ${verdictText(proof.verdict)}: ${text(proof.text)}`),
     ]),
     ...(report.not_proven.length === 0 ? [] : ["", "not proven", ...report.not_proven.map((one) => `  ${text(one)}`)]),
@@ -237,12 +237,16 @@ function routeText({ route, attempts }: ReportedTask): string {
   return route === null ? "" : `${routeName(route)}, ${chosenText(route, attempts)}`;
 }
 
-function attemptsText({ attempts, tokens, money_micro_usd }: ReportedTask): string {
-  return `${counted(attempts, "attempt")}, ${tokens} tokens, ${dollars(money_micro_usd)}`;
+/** Nothing that was counted, where calls have no price, is not a price of nothing. */
+function attemptsText({ attempts, tokens, money_micro_usd }: ReportedTask, { unpriced }: GoalReport): string {
+  const cost = unpriced && money_micro_usd === 0 ? [] : [dollars(money_micro_usd)];
+  return [counted(attempts, "attempt"), `${tokens} tokens`, ...cost].join(", ");
 }
 
 function costText({ tokens, money_micro_usd, unpriced }: GoalReport): string {
-  return `${tokens} tokens, ${dollars(money_micro_usd)}${unpriced ? " and calls whose price is not known" : ""}`;
+  const cost = dollars(money_micro_usd);
+  if (!unpriced) return `${tokens} tokens, ${cost}`;
+  return `${tokens} tokens, ${money_micro_usd === 0 ? "price unknown" : `${cost} and calls whose price is unknown`}`;
 }
 
 function dollars(micro: number): string {

@@ -382,7 +382,7 @@ describe("the goal is verified as a whole", () => {
         "  | b: It builds on a, which nobody has judged yet.",
         '  | c1: "it feels right": nothing proves it.',
         "The work of all tasks is on the branch tutti/whole.",
-        "What becomes of them? They count as verified and met only by your word.",
+        "Do you accept this? They count as verified and met only by your word.",
       ].join("\n"),
     );
     assert.equal((await world.engine.result(root)).status, "completed");

@@ -215,7 +215,7 @@ function questionOf(run: GoalRun, { lacking, tasks, open }: Unsettled): string {
         ];
   const where =
     tasks.size === 0 || branch === null ? [] : [`The work of all tasks is on the branch ${inLine(branch)}.`];
-  return [head, quoted(lacking.join("\n")), ...where, `What becomes of them? ${counted}`].join("\n");
+  return [head, quoted(lacking.join("\n")), ...where, `Do you accept this? ${counted}`].join("\n");
 }
 
 /** By which a front can show the work. */

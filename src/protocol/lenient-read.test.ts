@@ -57,6 +57,13 @@ test("a field that is not there is called missing, and one of another kind is no
   );
 });
 
+test("a field that is not there is called missing also where only the schema's words are known", () => {
+  const schema = z.object({ content: z.unknown().nonoptional(), name: z.string(), size: z.int() });
+  const read = schema.safeParse({ size: "large" });
+  assert.ok(!read.success);
+  assert.match(describeIssues(issuesOf(read.error)), /^content: is missing; name: is missing; size: (?!is missing)/);
+});
+
 test("an issue is told with its path, one about the whole value without", () => {
   assert.equal(describeIssue({ path: "items[0].id", message: "is missing" }), "items[0].id: is missing");
   assert.equal(describeIssue({ path: "", message: "is not an object" }), "is not an object");

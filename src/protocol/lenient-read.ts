@@ -32,11 +32,14 @@ export function readLenient<S extends z.ZodType>(schema: S, value: unknown): Rea
   return { ok: true, value: parsed.data, warnings: found.warnings };
 }
 
-/** With the value that was read, a field that is not there is called missing; a schema only says what it expected. */
+/** How the schema library ends its own sentence about a field that is not there. */
+const nothingThere = ", received undefined";
+
+/** A field that is not there is called missing; a schema only says what it expected. The value settles whether it is there. */
 export function issuesOf(error: z.ZodError, value?: unknown): ReadIssue[] {
   return error.issues.map((issue) => {
-    const isMissing =
-      issue.code === "invalid_type" && issue.path.length > 0 && isRecord(value) && isAbsent(value, issue.path);
+    const isField = issue.code === "invalid_type" && issue.path.length > 0;
+    const isMissing = isField && (isRecord(value) ? isAbsent(value, issue.path) : issue.message.endsWith(nothingThere));
     return { path: pathText(issue.path), message: isMissing ? "is missing" : issue.message };
   });
 }

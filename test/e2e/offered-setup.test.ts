@@ -68,6 +68,10 @@ describe("a goal in a project without a config", { skip: hasTerminals ? false : 
     assert.match(first.text(), /proof: check `npm test`, of the project: passed/);
     assert.match(person.read("tutti.config.jsonc"), /"run": \["npm", "test"\]/);
 
+    const report = await person.run(0, "report", "last");
+    assert.match(report, /^Done: Greet us$/m, "Markdown is shown as on any terminal");
+    assert.match(report, /tokens, price unknown/);
+
     const again = person.start("run", "Greet us again");
     await goesOn(again);
     assert.doesNotMatch(again.text(), /Use this\?/);

@@ -69,7 +69,7 @@ export async function playCase(t: Cleanup, played: TrustCase, options: PlayOptio
 function answerTo({ kind, question, choices = [] }: Ask, answers: Answers): object {
   if (kind === "approval") return { kind, approved: true };
   const isAboutWork = choices.includes("give up");
-  const isAboutCriteria = question.includes("What becomes of them?");
+  const isAboutCriteria = question.includes("Do you accept this?");
   if (answers === "decline") return { kind, value: isAboutWork ? "give up: I do not know" : "stop" };
   if (isAboutWork) return { kind, value: choices.includes("accept") ? "accept: I looked at it" : "give up" };
   if (isAboutCriteria) return { kind, value: choices.find((choice) => choice.startsWith("accept")) ?? "stop" };

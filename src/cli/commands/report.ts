@@ -6,7 +6,8 @@ import { reportMarkdown } from "../../core/render-report.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { withReader } from "../connect.ts";
 import { findGoal } from "../find-id.ts";
-import { note, writeJson, writeUnbroken } from "../terminal/screen.ts";
+import { markdownLines } from "../terminal/markdown.ts";
+import { note, standardOutput, writeJson, writeUnbroken } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 
 export interface ReportOptions {
@@ -21,7 +22,10 @@ export async function reportCommand(host: Host, given: string, options: ReportOp
     const report = await reader.goalReport(await findGoal(reader, given));
     const text = options.json === true ? `${JSON.stringify(report, null, 2)}\n` : reportMarkdown(report);
     if (options.output !== undefined) return writeTo(options.output, text);
-    await (options.json === true ? writeJson(report) : writeUnbroken(text.trimEnd()));
+    if (options.json === true) return writeJson(report);
+    const { isTerminal, columns } = standardOutput;
+    const shown = text.trimEnd();
+    await writeUnbroken(isTerminal ? markdownLines(shown, { width: columns, indent: 0 }).join("\n") : shown);
   });
 }
 
