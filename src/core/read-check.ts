@@ -11,7 +11,8 @@ const operators = /&&|\|\||[|&;<>`\n\r]|\$\(/;
 export function readCheck(check: Check): [string, ...string[]] {
   const words = typeof check === "string" ? lineWords(check) : check.run;
   const [program, ...args] = words;
-  if (program === undefined || program.trim() === "") throw refused(check, "it names no program");
+  if (program === undefined || program.trim() === "")
+    throw refused(check, "it names no program; write a command such as npm test");
   if (words.some((word) => word.includes("\0"))) throw refused(check, "it holds a NUL character");
   return [program, ...args];
 }
@@ -20,10 +21,10 @@ function lineWords(line: string): string[] {
   const bare = line.replaceAll(/'[^']*'|"[^"]*"/g, "");
   const [operator] = operators.exec(bare.trim()) ?? [];
   if (operator !== undefined) {
-    const example = '["sh", "-c", "…"]';
+    const why = `${JSON.stringify(operator)} needs a shell, and no shell reads a check`;
     throw refused(
       line,
-      `${JSON.stringify(operator)} needs a shell; make it several checks, or give the arguments as ${example}`,
+      `${why}; write several checks, name a script, or write sh -c "…" (as arguments: ["sh", "-c", "…"])`,
     );
   }
   const [first = ""] = bare.trim().split(/\s/, 1);

@@ -180,6 +180,18 @@ test(
   },
 );
 
+test("a check that needs a shell, or is none, is refused before anything starts, with what to write instead", (t) => {
+  const scene = goalScene(t, { rules: hello });
+  for (const [words, why] of [
+    [["--check", "make && make test"], /"&&" needs a shell.*write several checks, name a script, or write sh -c/],
+    [["--check", "npm test | tail"], /"\|" needs a shell/],
+    [["--accept", "it is right", "--by", ""], /the check "" cannot be run: it names no program/],
+  ] as const) {
+    const { status, err } = scene.run(...scene.goal("Say hello", ...words));
+    assert.deepEqual([status, why.test(err), err.includes("started a daemon")], [3, true, false], err);
+  }
+});
+
 test("Ctrl-C leaves and stops nothing, and says how to come back", { skip }, async (t) => {
   const [manager, ...rest] = hello;
   const scene = goalScene(t, { rules: [{ ...manager, delay_ms: 2_000 }, ...rest] });

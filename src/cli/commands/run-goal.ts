@@ -1,5 +1,6 @@
 // `tutti run`: hands a goal to the manager, follows it, puts its questions to the person, and prints the report.
 import type { Tutti } from "../../client/client.ts";
+import { refuseUnreadable } from "../../core/persons-checks.ts";
 import type { Host } from "../../host/host.ts";
 import type { StartedGoal, StartGoal } from "../../protocol/api/goal-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -131,6 +132,7 @@ async function requestOf(host: Host, goal: string | undefined, options: RunGoalO
       : await readIssue(options.fromIssue, host.remote === undefined ? folder : process.cwd());
   const text = typed ?? (issue === undefined ? "" : `Resolve the issue ${issue.url}`);
   if (text.trim() === "") throw new TuttiError("usage", "the goal is empty; write what you want");
+  refuseUnreadable({ checks: [...check], accept: [...criteria] });
   return {
     text,
     ...(issue === undefined ? {} : { issue }),

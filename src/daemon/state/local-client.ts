@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 
 import type { AnswerOutcome, Tutti } from "../../client/client.ts";
 import type { AccountKind } from "../../core/account.ts";
+import { refuseUnreadable } from "../../core/persons-checks.ts";
 import type { DayCap } from "../../engine/day-cap.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
@@ -93,6 +94,7 @@ function checkGoal(goal: unknown): void {
   const read = StartGoal.safeParse(goal);
   if (!read.success)
     throw new TuttiError("invalid_input", `the goal cannot be used: ${describeIssues(issuesOf(read.error, goal))}`);
+  refuseUnreadable(read.data);
 }
 
 /** The one service of a folder with its own records. */

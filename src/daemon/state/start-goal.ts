@@ -7,6 +7,7 @@ import { isAbsolute, resolve } from "node:path";
 import { definitionFolders, loadDefinitions } from "../../agent/definition/agent-folders.ts";
 import type { Tutti } from "../../client/client.ts";
 import { goalOfTask } from "../../core/goal-id.ts";
+import { refuseUnreadable } from "../../core/persons-checks.ts";
 import { isRehearsalName, rehearsalModelName } from "../../core/rehearsal-name.ts";
 import { managerAgent } from "../../manager/call-manager-model.ts";
 import type { Tasks } from "../../ports.ts";
@@ -39,6 +40,7 @@ const worker: AgentDefinition = {
 export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
   return async (given, { anew = false, key, caller = owner, program } = {}) => {
     const request = StartGoal.parse(given);
+    refuseUnreadable(request);
     const { folder, policy, limits, script, budget, approvals, operators, labels, ...goal } = request;
     if (!isAbsolute(folder))
       throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
