@@ -63,7 +63,14 @@ export function personAt(
     rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   });
   // No key of a provider and no setting of whoever runs the tests.
-  const env = { PATH: process.env["PATH"], HOME: home, TERM: "xterm", LANG: "C.UTF-8", SHELL: "/bin/sh" };
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: home,
+    TUTTI_COMMAND: "tutti",
+    TERM: "xterm",
+    LANG: "C.UTF-8",
+    SHELL: "/bin/sh",
+  };
   const start = (...args: readonly string[]): Terminal => {
     const words = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(" ");
     const command = `stty cols ${columns} rows 24; ${words}`;
