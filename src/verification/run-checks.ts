@@ -149,7 +149,9 @@ async function observe(
   const files = { git, folder, objects, attempt: attempt.tree, base: base.tree, signal };
   const entries = isSame ? [] : await changedEntries(files);
   const held: HeldCheck[] = [];
-  for (const [check, known] of found) {
+  // The canaries of a check hold for one that only names some of its files, so the shorter command comes first.
+  const ordered = [...found].toSorted(([one], [other]) => one.argv.length - other.argv.length);
+  for (const [check, known] of ordered) {
     const compared = { ...known, base: onBase === undefined ? known.run : onBase.get(check) };
     found.set(
       check,

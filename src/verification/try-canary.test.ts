@@ -3,6 +3,7 @@ import { test, type TestContext } from "node:test";
 
 import { checkKit, skipUnconfined as skip } from "../../test/support/check-kit.ts";
 import { testRepository } from "../../test/support/git-kit.ts";
+import type { StartedCheck } from "../protocol/task/started-check.ts";
 
 const broken = "export const total = (list) => list.length;\n";
 const right = "export const total = (list) => list.reduce((sum, one) => sum + one, 0);\n";
@@ -67,3 +68,26 @@ test("a script that fails by ending itself is spoken for where the work keeps it
   assert.equal(await canaryOf(t, { ...python, work: { "total.py": keptPy } }), "spoken_for");
   assert.equal(await canaryOf(t, { ...python, work: { "total.py": rightPy } }), "held");
 });
+
+test(
+  "the canaries of a check hold for one that names only some of its files, whichever was named first",
+  { skip },
+  async (t) => {
+    const repository = testRepository(t, loop.base);
+    const kit = checkKit(t, repository);
+    repository.commit({ "total.js": right });
+    const tried: string[] = [];
+    const onStart = ({ on, argv }: StartedCheck): void => void (on === "canary" && tried.push(argv.join("·")));
+    const facts = await kit.check(["node --test total.test.js", "node --test"], { onStart });
+    assert.deepEqual(
+      [facts.map(({ argv, canary }) => [argv.length, canary]), tried],
+      [
+        [
+          [3, "held"],
+          [2, "held"],
+        ],
+        ["node·--test"],
+      ],
+    );
+  },
+);
