@@ -43,7 +43,7 @@ test("a checkout is merged into only with agreement and only when it is clean", 
   const merge = (from: string, allowCheckedOut = true) =>
     mergeBranch({ project: repository.folder, from, into: "main", allowCheckedOut });
   const before = personsThings(repository);
-  await assert.rejects(merge("work", false), { code: "refused", message: /needs your agreement/ });
+  await assert.rejects(merge("work", false), { code: "refused", message: /agree with --checked-out/ });
   repository.write("b.txt", "mine\n");
   await assert.rejects(merge("work"), { code: "refused", message: /uncommitted changes \(b\.txt\)/ });
   repository.git("checkout", "-q", "b.txt");
@@ -69,5 +69,5 @@ test("a branch that a workspace has checked out is not moved under it", async (t
   const { repository, make } = workspaceKit(t);
   const { workspace } = await make();
   const merge = mergeBranch({ project: repository.folder, from: "main", into: workspace.branch ?? "" });
-  await assert.rejects(merge, /needs your agreement/);
+  await assert.rejects(merge, /agree with --checked-out/);
 });

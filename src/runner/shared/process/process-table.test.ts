@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import { until } from "../../../../test/support/wait-until.ts";
 import { linuxProcesses, processTable, psProcesses } from "./process-table.ts";
 
 const onLinux = { skip: process.platform !== "linux" };
@@ -59,10 +60,10 @@ test("the variables a process was started with are told, whole names and values 
   try {
     await once(child, "spawn");
     const pid = child.pid ?? 0;
-    const variables = linuxProcesses.environment(pid);
-    assert.ok(variables.includes("MARK=a b"));
-    assert.ok(!variables.includes("MARK=a"));
     assert.ok(linuxProcesses.newest().includes(pid));
+    // The pid is there before the program is.
+    await until(() => linuxProcesses.environment(pid).includes("MARK=a b"));
+    assert.ok(!linuxProcesses.environment(pid).includes("MARK=a"));
   } finally {
     child.kill("SIGKILL");
     await once(child, "exit");
