@@ -6,7 +6,7 @@ import { readOptionalFile } from "../files/read-optional-file.ts";
 import type { GitOutput, GitRun, OwnGit } from "./own-git.ts";
 
 /** Two commits or trees. */
-export interface Ends {
+interface Ends {
   readonly base: string;
   readonly tip: string;
 }
