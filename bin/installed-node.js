@@ -47,7 +47,8 @@ function withoutAddress(given) {
   return { args, env };
 }
 
-function findNode() {
+/** The path of the Node that npm installed with Tutti; undefined when there is none. */
+export function findNode() {
   const require = createRequire(import.meta.url);
   try {
     const file = require.resolve(`${packages[`${process.platform}-${process.arch}`]}/package.json`);

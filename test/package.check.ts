@@ -1,7 +1,7 @@
 // The package as a user gets it: packed, installed into an empty folder, run there.
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -169,6 +169,42 @@ test("the installed library parses tool calls through its public entry points", 
      console.log(parseToolCalls('\`\`\`tool\\n{"name":"ls"}\\n\`\`\`').calls[0].name, typeof defineTool, typeof httpClient);`,
   );
   assert.equal(run(process.execPath, ["use.mjs"], folder).trim(), "ls function function");
+});
+
+test("the line of the README installs from a git repository what `npm pack` makes in a clone", () => {
+  const away = mkdtempSync(join(tmpdir(), "tutti-from-git-"));
+  try {
+    const [, line = ""] = /^(npm pack git\+https:[^#\n]*)/m.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
+    assert.match(line, / && npm install -g /);
+    // Of the commit that is checked out. npm builds it in its cache, with all development dependencies.
+    run("git", ["clone", "--quiet", root, "repository"], away);
+    const here = line
+      .replace(/git\+https:\S+/, `git+file://${join(away, "repository")}`)
+      .replace("install -g", `install -g --prefix "${join(away, "prefix")}"`);
+    execFileSync("sh", ["-c", here], { cwd: away, timeout: 1_800_000, stdio: ["ignore", "ignore", "inherit"] });
+    assert.match(run(join(away, "prefix", "bin", "tutti"), ["--version"], away), /^\d+\.\d+\.\d+$/m);
+    const filesIn = (at: string): string[] =>
+      readdirSync(at, { recursive: true, encoding: "utf8" })
+        .filter((file) => !file.startsWith("node_modules"))
+        .toSorted();
+    const installed = filesIn(join(away, "prefix", "lib", "node_modules", "tutti"));
+    const named = (files: readonly string[]): string[] => files.filter((file) => !file.startsWith(join("dist", "web")));
+    assert.deepEqual(named(installed), named(filesIn(join(folder, "node_modules", "tutti"))));
+    assert.ok(installed.includes(join("dist", "web", "index.html")));
+  } finally {
+    rmSync(away, { recursive: true, force: true });
+  }
+});
+
+test("in a clone, preparing builds nothing", () => {
+  const clone = mkdtempSync(join(tmpdir(), "tutti-clone-"));
+  try {
+    run("git", ["clone", "--quiet", root, "."], clone);
+    run(process.execPath, [join("scripts", "prepare.js")], clone);
+    assert.deepEqual([existsSync(join(clone, "dist")), existsSync(join(clone, "node_modules"))], [false, false]);
+  } finally {
+    rmSync(clone, { recursive: true, force: true });
+  }
 });
 
 test("the package carries no tests, sources or development files", () => {
