@@ -26,7 +26,7 @@ test("a second node needs the key of the first; then what is kept and agreed to 
   const [a, b] = [upScene(t), upScene(t)];
   const at = ({ folder, state }: typeof a, args: readonly string[], { input = "", cwd = folder }: Command = {}) =>
     spawnSync(process.execPath, [bin, ...args, "--state", state], {
-      env: { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1" },
+      env: { PATH: process.env["PATH"], HOME: folder, TUTTI_COMMAND: "tutti", NO_COLOR: "1" },
       cwd,
       input,
       encoding: "utf8",
@@ -80,7 +80,7 @@ test("a node that others could reach only without TLS is refused before it joins
     spawnSync(
       process.execPath,
       [bin, "up", "--port", "0", "--state", state, "--database", "postgres://me@127.0.0.1:1/none", ...args],
-      { env: { PATH: process.env["PATH"], HOME: folder }, encoding: "utf8" },
+      { env: { PATH: process.env["PATH"], HOME: folder, TUTTI_COMMAND: "tutti" }, encoding: "utf8" },
     );
   assert.match(up("--host", "0.0.0.0").stderr, /--tls-cert and --tls-key, or --insecure/);
   assert.match(up("--host", "0.0.0.0", "--insecure").stderr, /database cannot be reached/);

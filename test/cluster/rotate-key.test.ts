@@ -17,7 +17,7 @@ import { until, within } from "../support/wait-until.ts";
 const bin = join(import.meta.dirname, "..", "..", "bin", "tutti.js");
 
 function at({ folder, state }: UpScene, args: readonly string[], input = "") {
-  const env = { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1" };
+  const env = { PATH: process.env["PATH"], HOME: folder, TUTTI_COMMAND: "tutti", NO_COLOR: "1" };
   const options = { env, cwd: folder, input, encoding: "utf8" } as const;
   return spawnSync(process.execPath, [bin, ...args, "--state", state], options);
 }

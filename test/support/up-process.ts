@@ -46,7 +46,7 @@ export function upScene(t: Cleanup): UpScene {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   const launch = (command: string, args: readonly string[]): ChildProcess => {
-    const env = { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1" };
+    const env = { PATH: process.env["PATH"], HOME: folder, TUTTI_COMMAND: "tutti", NO_COLOR: "1" };
     const child = spawn(command, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
     started.add(child);
     child.on("exit", () => started.delete(child));
