@@ -15,6 +15,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { GoalId, TaskId } from "../../protocol/ids.ts";
 import { GoalFile } from "../../protocol/invocation/goal-file.ts";
 import { userMessage } from "../../protocol/task/message.ts";
+import { isTerminal, type TaskStatus } from "../../protocol/task/task-status.ts";
 import { idInName, taskName } from "../../store/names.ts";
 import type { StoreView, TaskListing } from "../../store/view.ts";
 import { mayTell } from "./program-words.ts";
@@ -31,12 +32,12 @@ const mostLookedAt = 20;
 const latestEvents = 4;
 
 export function goalReads(view: StoreView, now: () => number): GoalReads {
-  const recordOf = async (goal: GoalId): Promise<GoalRecord> => {
+  const recordOf = async (goal: GoalId): Promise<{ readonly record: GoalRecord; readonly status: TaskStatus }> => {
     const task = taskOfGoal(goal);
     const id = idInName(view.salt, task);
     const row = id === undefined ? undefined : await view.task(id);
     if (id === undefined || row?.kind !== "manager") throw new TuttiError("not_found", `there is no goal ${goal}`);
-    return readRecord(view, { id, task });
+    return { record: await readRecord(view, { id, task }), status: row.status };
   };
   return {
     async goals(query = {}) {
@@ -49,13 +50,15 @@ export function goalReads(view: StoreView, now: () => number): GoalReads {
       return { goals, next: found.more ? String(found.rows.at(-1)?.id) : null };
     },
     async goal(id) {
-      const goal = goalIn((await recordOf(id)).goal);
-      if (goal === undefined) throw notBegun(id);
+      const { record, status } = await recordOf(id);
+      const goal = goalIn(record.goal);
+      if (goal === undefined) throw notBegun(id, status);
       return { ...goal, progress: goalProgress(goal), missing: [...goalGate(goal).missing] };
     },
     async goalReport(id) {
-      const report = goalReport(await recordOf(id));
-      if (report === undefined) throw notBegun(id);
+      const { record, status } = await recordOf(id);
+      const report = goalReport(record);
+      if (report === undefined) throw notBegun(id, status);
       return report;
     },
   };
@@ -123,6 +126,7 @@ async function goalInList(view: StoreView, { id, status, created_at }: TaskListi
     : { ...listed, status: events.length < recent ? "pending" : "in_progress", reason: "" };
 }
 
-function notBegun(goal: GoalId): TuttiError {
-  return new TuttiError("not_found", `the goal ${goal} has not begun`);
+function notBegun(goal: GoalId, status: TaskStatus): TuttiError {
+  if (isTerminal(status)) return new TuttiError("not_found", `the goal ${goal} ended before its manager began`);
+  return new TuttiError("busy", `the manager of the goal ${goal} has not begun yet; ask again in a moment`);
 }

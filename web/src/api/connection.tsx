@@ -16,6 +16,8 @@ export interface Connection {
   close(): void;
 }
 
+const longestDelayMs = 5_000;
+
 export function connect(token: string): Connection {
   const url = location.origin;
   // The page has its own way to wait for a service that is away, and says meanwhile that it is.
@@ -28,7 +30,8 @@ export function connect(token: string): Connection {
         gcTime: 60_000,
         refetchOnWindowFocus: false,
         networkMode: "always",
-        retry: (failures, error) => failures < 3 && isPassing(error),
+        retry: (failures, error) => isNotReady(error) || (failures < 3 && isPassing(error)),
+        retryDelay: (failures) => Math.min(500 * 2 ** failures, longestDelayMs),
       },
       mutations: { networkMode: "always" },
     },
@@ -59,6 +62,11 @@ export function connect(token: string): Connection {
       void tutti.close();
     },
   };
+}
+
+/** What is asked about has only just been started, so it will be there. */
+function isNotReady(error: unknown): boolean {
+  return error instanceof TuttiError && error.code === "busy";
 }
 
 function isPassing(error: unknown): boolean {
