@@ -13,7 +13,7 @@ test("of two statements about a change one names a file of it and one a file tha
   const firstHolds = new Set<boolean>();
   for (const seed of seeds) {
     const both = controlStatements(changed, seed);
-    assert.deepEqual(both.map(({ holds }) => holds).toSorted(), [false, true]);
+    assert.deepEqual([both.length, both.filter(({ holds }) => holds).length], [2, 1]);
     for (const { text, holds } of both) {
       assert.equal(
         changed.some((path) => text.endsWith(JSON.stringify(path))),
