@@ -33,7 +33,7 @@ export interface ObservedRuns {
 }
 
 /** What to look for, and what to do where it is not known. */
-export interface BaseSearch {
+interface BaseSearch {
   /** Any of these will do. */
   readonly keys: readonly string[];
   /** Under which others can wait for it while `run` is under way. */

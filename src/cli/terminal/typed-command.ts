@@ -3,7 +3,7 @@ import { basename, isAbsolute, relative } from "node:path";
 
 import { shellWord } from "../../protocol/shell-word.ts";
 
-export interface HowStarted {
+interface HowStarted {
   /** The file that Node was told to run. */
   readonly script: string;
   readonly folder: string;

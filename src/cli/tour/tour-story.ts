@@ -10,7 +10,7 @@ import { handoffText } from "../terminal/goal-status.ts";
 import { dim, paint } from "../terminal/style.ts";
 import { counted } from "../terminal/units.ts";
 
-export interface StoryLine {
+interface StoryLine {
   /** Who it is about: a task by its name in the plan, or the goal. */
   readonly who: string;
   readonly text: string;
