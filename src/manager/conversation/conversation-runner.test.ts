@@ -71,6 +71,23 @@ describe("a turn", () => {
     assert.equal(ended?.outcome.dropped.length, 1);
   });
 
+  test("a model that makes the same mistake twice is not asked again, and the person reads which", async (t) => {
+    const decision = '{"action":"delegate","tasks":[{"workdir":".","prompt":"x"}]}';
+    const at = await talk(t, [decision]);
+    const ended = await at.turn("fix it");
+    assert.deepEqual([at.sent.length, at.ran, ended?.outcome.failed], [2, [], true]);
+    assert.match(
+      ended?.reply ?? "",
+      /the same mistake twice, so it was not asked again: .*there is no verb "delegate"/,
+    );
+  });
+
+  test("the word for an answer when a goal is decided is one in a conversation, too", async (t) => {
+    const at = await talk(t, ['{"action":"respond","message":"Nothing runs."}']);
+    const ended = await at.turn("what runs?");
+    assert.deepEqual([ended?.reply, ended?.outcome.calls], ["Nothing runs.", 1]);
+  });
+
   test("when the model cannot be reached the person is told, and the message is not lost", async (t) => {
     const at = await talk(t, [
       () => {

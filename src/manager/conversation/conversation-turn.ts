@@ -2,6 +2,8 @@
 
 import { z } from "zod";
 
+import { capText } from "../../core/cap-text.ts";
+import { inLine } from "../../core/foreign-words.ts";
 import { holdsSessionOutput, type Round } from "../../core/rolling-context.ts";
 import { type ParsedAction, parseAction } from "../../protocol/conversation/parse-action.ts";
 import type { TurnOutcome } from "../../protocol/conversation/conversation-view.ts";
@@ -14,6 +16,7 @@ import { runVerb } from "./run-verb.ts";
 
 /** Calls of the model in one turn. The last one can only answer, so there is one verb less. */
 const mostCalls = 8;
+const longestMistake = 400;
 
 /** Answers the message. What it returns is remembered; `turn` is what the last request was made of. */
 export async function runTurn(
@@ -91,6 +94,7 @@ interface Answered {
 }
 
 async function answerPerson(turn: Turn): Promise<Answered> {
+  let lastMistake: string | undefined;
   for (let calls = 1; ; calls += 1) {
     const isLast = calls === mostCalls;
     let reply;
@@ -112,6 +116,9 @@ async function answerPerson(turn: Turn): Promise<Answered> {
     }
     if (isLast) return { reply: stoppedReply(turn, parsed), calls, isFailed: false };
     const told = action === undefined ? unreadable(parsed) : await runVerb(turn, action);
+    const isMistake = action === undefined || turn.actions.at(-1)?.outcome === "error";
+    if (isMistake && told === lastMistake) return { reply: repeatedReply(turn, told), calls, isFailed: true };
+    lastMistake = isMistake ? told : undefined;
     turn.exchanges.push({ reply: reply.text, told: withDropped(told, action === undefined ? [] : parsed.dropped) });
   }
 }
@@ -138,6 +145,12 @@ function stoppedReply(turn: Turn, { action }: ParsedAction): string {
       ? `It wanted to use ${action.verb.slice(0, 64)} next, which was not carried out.`
       : "Its last reply could not be read, and nothing of it was carried out.";
   return `The manager did not come to an answer in ${mostCalls} calls of its model. ${wanted} ${doneSoFar(turn)}`;
+}
+
+/** A model that repeats a mistake which it was told of does not find its way by itself. */
+function repeatedReply(turn: Turn, told: string): string {
+  const mistake = inLine(capText(told, longestMistake));
+  return `The manager's model made the same mistake twice, so it was not asked again: ${mistake}\n${doneSoFar(turn)}`;
 }
 
 function doneSoFar({ actions }: Turn): string {

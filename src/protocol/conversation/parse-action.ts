@@ -152,10 +152,10 @@ function collect(search: Search, value: unknown, start: number): void {
 const Final = z.object({ message: z.string({ error: "must be the words for the person" }) });
 const Call = z.object({ args: AnyObject.nullable().default(null) });
 
-/** A blank action is a final answer. */
+/** A blank action is a final answer, and so is `respond`, which is the word for it when a goal is decided. */
 function readObject(action: string, given: Record<string, unknown>): Reading {
   const verb = trimSpace(action);
-  const isFinal = verb === "final" || verb === "";
+  const isFinal = verb === "final" || verb === "respond" || verb === "";
   const known = isFinal ? ["action", "message"] : ["action", "args"];
   const dropped = Object.keys(given).flatMap((key) =>
     known.includes(key) ? [] : [{ what: `\`${key.slice(0, 64)}\``, reason: "is not a known field and was ignored" }],
