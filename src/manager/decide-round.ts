@@ -103,8 +103,9 @@ function readDelegate(run: GoalRun, decision: Delegate, parsed: ParsedDecision):
   const dropped = [...parsed.dropped, ...round.dropped];
   if (round.tasks.length === 0) {
     const reason = "the manager delegated nothing that can be launched";
-    const said = [reason, ...dropped.map(({ what, reason: why }) => `${what}: ${why}`)].join("; ");
-    return { kind: "unusable", said, reason, dropped, reprompt: "nothing_delegated" };
+    const why = inLine(dropped.map((each) => `${each.what}: ${each.reason}`).join("; "));
+    const said = `Nothing that the manager delegated can be launched${why === "" ? "" : `: ${why}`}.`;
+    return { kind: "refused", said, reason, dropped, reprompt: "nothing_delegated" };
   }
   const unsure = decision.tasks.flatMap((task, at) =>
     isLaunchable(task) && task.conf === undefined ? [{ what: `tasks[${at}]`, reason: "has no `conf`" }] : [],
@@ -140,7 +141,7 @@ async function askWhatNow(
     kind === "refused"
       ? `${said} Should it decide again?`
       : `${inLine(reason)}, so nothing was launched. Should it decide again?\n${saidBy("It wrote", said.slice(0, 2_000))}`;
-  const answer = await askAboutGoal(run, { question, ...tryOrStop }, kind === "refused" ? said : reason);
+  const answer = await askAboutGoal(run, { question, ...tryOrStop }, reason);
   if (answer === undefined || answer.text === stopGoal) return answer?.text;
   if (answer.words !== "") takeMessage(run, answer.words);
   return withFollowUps(run, kind === "refused" ? said : reason);
