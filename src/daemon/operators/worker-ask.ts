@@ -46,7 +46,7 @@ export async function askForWorker(
     const parts = [{ part_type: "data" as const, data: part }];
     await engine.message(claims.task, { name: "worker", role: "assistant", parts }, { admitted: true });
   }
-  for (;;) {
+  for (let isHeard = false; ; isHeard = true) {
     const row = find();
     const reply = row === undefined ? undefined : replyFrom(context, row, digest);
     if (reply !== undefined) return reply;
@@ -54,7 +54,7 @@ export async function askForWorker(
     if (ended !== undefined) return ended;
     const left = until - clock.now();
     if (left <= 0 || signal.aborted) return { ok: true, value: { state: "waiting" } };
-    await nextEvent(context, { task: claims.task, ms: left, signal });
+    await nextEvent(context, { task: claims.task, ms: left, signal, isHeard });
   }
 }
 
@@ -82,14 +82,20 @@ function replyFrom({ store }: WorkerAskContext, row: WaitRow, digest: string): W
   }
 }
 
+interface NextEvent {
+  readonly task: string;
+  readonly ms: number;
+  readonly signal: AbortSignal;
+  /** An event was told before. The rows of its commit may come to the store of this process only after it. */
+  readonly isHeard: boolean;
+}
+
 /** Resolves when something happened in the task, the time is over, or the signal aborts. */
-function nextEvent(
-  { feed, clock }: WorkerAskContext,
-  { task, ms, signal }: { readonly task: string; readonly ms: number; readonly signal: AbortSignal },
-): Promise<void> {
+function nextEvent({ feed, clock, store }: WorkerAskContext, { task, ms, signal, isHeard }: NextEvent): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       unsubscribe();
+      offCommit?.();
       cancelTimer();
       signal.removeEventListener("abort", done);
       resolve();
@@ -97,6 +103,7 @@ function nextEvent(
     const unsubscribe = feed.subscribe((events) => {
       if (events.some(({ event }) => event.task === task)) done();
     });
+    const offCommit = isHeard ? store.onCommit(done) : undefined;
     const cancelTimer = clock.timer(ms, done);
     signal.addEventListener("abort", done);
   });
