@@ -3,6 +3,7 @@
 import { join } from "node:path";
 
 import { readOptionalFile } from "../files/read-optional-file.ts";
+import { copyAttributes } from "./folder-copy.ts";
 import type { GitOutput, GitRun, OwnGit } from "./own-git.ts";
 
 /** Two commits or trees. */
@@ -56,7 +57,8 @@ function byContents(git: OwnGit, like: string): { readonly args: readonly string
   const own = readOptionalFile(join(git.gitDir, "info", "attributes")) ?? "";
   const emptyTree = emptyTrees[like.length];
   return {
-    args: [...plain, ...(/diff|binary|\[attr\]/.test(own) ? ["--text"] : [])],
+    // Those of a copy are our own, and leave it to the contents what is binary.
+    args: [...plain, ...(own !== copyAttributes && /diff|binary|\[attr\]/.test(own) ? ["--text"] : [])],
     more: {
       index: noIndex,
       workTree: noFiles,

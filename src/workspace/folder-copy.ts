@@ -14,7 +14,7 @@ import { sessionFolder, type Workspace } from "./workspace-record.ts";
 export const copyRef = "refs/heads/work";
 
 /** Contents are kept byte for byte, whatever a file of the folder says about line ends or filters. `!diff`: git sees what is text. */
-const attributes = "* -text -eol -filter -ident -working-tree-encoding !diff -merge\n";
+export const copyAttributes = "* -text -eol -filter -ident -working-tree-encoding !diff -merge\n";
 
 /** A folder with more than this is no project that one copies for each attempt. */
 const mostBytes = 4 * 1024 ** 3;
@@ -57,7 +57,7 @@ export async function makeCopyGit(gitDir: string): Promise<OwnGit> {
   mkdirSync(dirname(gitDir), { recursive: true, mode: 0o700 });
   await discoverGit(dirname(gitDir), ["init", "--quiet", "--bare", "--template=", "--initial-branch=work", gitDir]);
   mkdirSync(join(gitDir, "info"), { recursive: true });
-  writeFileSync(join(gitDir, "info", "attributes"), attributes);
+  writeFileSync(join(gitDir, "info", "attributes"), copyAttributes);
   return openGit(gitDir);
 }
 
