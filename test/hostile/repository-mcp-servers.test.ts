@@ -133,9 +133,8 @@ test("variables that load code into its program are refused before anybody is as
     "LD_PRELOAD DYLD_INSERT_LIBRARIES NODE_OPTIONS BASH_ENV ENV PYTHONSTARTUP PERL5OPT RUBYOPT GIT_SSH PATH";
   for (const name of names.split(" ")) {
     declare({ ...own, env: { [name]: "/tmp/evil" } });
-    const task = await start("say");
-    assert.match(await heard(task), /there is no tool mcp__it__say/, name);
-    assert.deepEqual(await tutti.asks(task), []);
+    await assert.rejects(start("say"), /there is no MCP server it that could be used/, name);
+    assert.deepEqual(await tutti.asks(), []);
     assert.match(daemon.said(), new RegExp(`it sets the variable ${name}, .* ~/\\.tutti/tutti\\.config\\.json`));
   }
 });
@@ -265,7 +264,7 @@ test("it sees the folder only when its settings say so, and then the question do
 
 test("no file outside of the project can be listed, and a link that leads out brings nothing with it", async () => {
   declare({ ...own, files: ["../project-1"] });
-  assert.match(await heard(await start("say")), /there is no tool mcp__it__say/);
+  await assert.rejects(start("say"), /there is no MCP server it that could be used/);
   assert.match(daemon.said(), /its field files names .*project-1.*which is not in the project/);
   const outside = join(scene.folder, "outside.js");
   writeFileSync(outside, program.replace("./words.js", join(project, "tools", "words.js")));

@@ -190,7 +190,8 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   return {
     runtimeOf,
     async serverNames(project, runtime, agents) {
-      const { servers } = await declaredFor(project, runtime, agents);
+      const { servers, problems } = await declaredFor(project, runtime, agents);
+      for (const problem of problems) warnOnce(problem);
       return servers.map(({ name }) => name);
     },
     ownRunners: {
