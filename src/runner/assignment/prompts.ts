@@ -117,10 +117,13 @@ export function reviewPrompt(given: ReviewPrompt): string {
     quotedData("What was asked for", handoff.objective ?? ""),
     ...listed("Constraints", handoff.constraints),
     ...listed("Judge each of these points by its id", points),
-    ...listed(
-      "Say also, as a point with its id, whether each of these statements is true. They have no bearing on the gate",
-      control.map(({ id, text }) => `${id}: ${text}`),
-    ),
+    // They name files, and a session chose how these are called.
+    ...(control.length === 0
+      ? []
+      : [
+          "Say also of each statement below, as a point with its id, whether it is true. They have no bearing on the gate.",
+          quotedData("Statements about the change", control.map(({ id, text }) => `${id}: ${text}`).join("\n")),
+        ]),
     quotedData("What Tutti observed", checks.length === 0 ? "nothing was checked" : checks.join("\n")),
     ...(lines.length === 0 ? [] : [quotedData("Added lines that could decide what a check says", lines.join("\n"))]),
     answer === undefined
